@@ -56,7 +56,7 @@ class Loader(DialogueLoader):
             split="",
             utterances=alternating(context),
             responses=tuple(
-                # All responses answer the last turn.
+                # Each response in a line answers the last turn of the line's context.
                 Response(len(context) - 1, text.strip(), label, source)
                 for key, label, source in _RESPONSES
                 for text in strings(value.get(key, []), f'"{key}"')

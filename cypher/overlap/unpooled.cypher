@@ -4,7 +4,7 @@
 // Columns: id, order
 MATCH (d:Dialogue)
 WHERE d.order > $after
-  // The sentences of the dialogue are not in the pool yet. The query overlap/pooled marks dialogues in the pool.
+  // The property "pooled" is missing until the query overlap/pooled marks the dialogue.
   AND d.pooled IS NULL
 RETURN d.id AS id, d.order AS order
 ORDER BY order

@@ -1,4 +1,5 @@
-// Remove the property shifts from some dialogues. It marks the dialogues whose replies are in the shift graph.
+// Remove the property "shifts" from up to $limit dialogues. The property marks a dialogue whose replies are
+// in the shift graph.
 // $limit: maximum number of dialogues
 // Columns: gone (number of dialogues changed)
 MATCH (d:Dialogue)

@@ -37,7 +37,8 @@ WHERE (
     // The antonym edge applies to the word as it is used in this sentence: "love" as the frame love-01 has an antonym
     // edge to hate-01.
     a.used_as = n.opposable_as
-    // The antonym edge applies to every frame of the word that is not in the edge's list "known".
+    // The antonym edge applies to every frame of the word that PropBank does not list. The property "known"
+    // of the edge contains the frames that PropBank lists.
     OR a.used_as = 'frame'
       AND n.frame
       AND NOT n.opposable_as IN a.known

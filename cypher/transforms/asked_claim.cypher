@@ -20,7 +20,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of the graph of a turn. The reply replaces the whole turn.
+  // The node is the top of the graph of a turn. The edit "say" replaces it and everything below it.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL

@@ -42,8 +42,8 @@ WITH dialogue, collect({
 UNWIND [n IN nodes WHERE n.coarse_kind IS NULL] AS p
 WITH dialogue, p, p.node AS n, coalesce(p.node.role, '') AS role,
      p.man OR p.woman AS he_or_she,
-     // Whether somebody of the other gender was mentioned, in this turn or before: "my sister" for "he". The new
-     // pronoun would then refer to this person.
+     // True if a person of the other gender is mentioned in this turn or earlier. If "he" became "she" after
+     // "my sister", then "she" would refer to the sister.
      any(x IN nodes WHERE x.turn <= p.turn AND CASE WHEN p.man THEN x.woman ELSE x.man END) AS other_gender_mentioned,
      // Whether an earlier turn tells who is meant: "my brother" for "he".
      any(x IN nodes WHERE x.turn < p.turn AND CASE WHEN p.man THEN x.man ELSE x.woman END) AS referent_mentioned,

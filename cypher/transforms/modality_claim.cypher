@@ -19,7 +19,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of the graph of a turn. The reply replaces the whole turn.
+  // The node is the top of the graph of a turn. The edit "say" replaces it and everything below it.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
@@ -40,7 +40,7 @@ UNWIND [n IN nodes WHERE
   // works"), or the ARG1 of the top: in "I stayed because it rained", the top is cause-01, and its ARG1 is the main
   // clause.
   AND (n.node.main_clause OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // Skip long sentences, in which a reader does not notice the change.
+  // Skip long sentences, because readers do not notice a small change in them.
   AND n.node.subtree_last - n.position <= 16
   // Skip negative statements: "I don't want to go" and "I don't have to go" may both be true.
   AND n.node.negated IS NULL] AS claim
@@ -51,7 +51,8 @@ WITH dialogue, nodes, tops, claim, claim.node AS predicate,
      // True if the statement contains "you": "You can call me" is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
+     // True if the statement contains "we". The other speaker does not repeat "We went to Rome", because "we"
+     // may or may not include the other speaker.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The action: the predicate itself ("I live in Rome"), or the action below a modality ("I want to buy a car").
@@ -66,7 +67,8 @@ WHERE size(actions) = 1 AND NOT of_group
     OR (p.node.concept IN ['he', 'she', 'they', 'person'] OR p.node.kind = 'person')
       AND p.node.parent IN [claim.position, head(actions).position] AND p.node.role IN ['ARG0', 'ARG1']))
 WITH dialogue, tops, claim, predicate, context_free, to_addressee, head(actions).position AS action,
-     // True if people do this on purpose, so that they can want to do it: "buy", but not "lose".
+     // True if people do the action on purpose: "buy", but not "lose". "I want to lose
+     // my keys" would be strange.
      'deliberate' IN head(actions).node.classes AS deliberate
 UNWIND CASE
     // "You have to pay by card" becomes "So I can't pay by card?" With other modalities, speakers would ask about their
@@ -95,8 +97,8 @@ UNWIND CASE
 UNWIND [top IN tops WHERE
   // The later turn is by the other speaker: speakers would not ask what they themselves want or have done.
   top.turn > claim.turn AND top.speaker <> claim.speaker
-  // "She loves it" can only be repeated in the next turn: later, "she" may be unclear. "My sister loves letters" is
-  // clear without its context, so it can be repeated up to four turns later.
+  // "She loves it" is repeated only in the next turn. Later, it may be unclear who "she" is. "My sister loves
+  // letters" is clear without its context, so it can be repeated up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND CASE
     // If the statement is about the addressee, do not ask "why": "Why can't I pay by card?" would be strange.

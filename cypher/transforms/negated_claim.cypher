@@ -25,13 +25,13 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of the graph of a turn. The reply replaces the whole turn.
+  // The node is the top of the graph of a turn. The edit "say" replaces it and everything below it.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
   // The node is an opinion: "I think that she loves letters."
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
-  // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
+  // The node is *you* or *we*. Step 2 excludes some replies that repeat a statement with these pronouns.
   OR n.concept IN ['you', 'we']
 WITH d.id AS dialogue,
      collect({node: n, position: n.position, amr: n.amr, turn: t.turn, speaker: t.speaker}) AS nodes
@@ -63,12 +63,14 @@ WITH dialogue, tops, claim, claim.node AS predicate, coalesce(claim.node.repeata
      // True if the statement contains "you": "You can call me" is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
+     // True if the statement contains "we". The other speaker does not repeat "We went to Rome", because "we"
+     // may or may not include the other speaker.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group
 UNWIND [top IN tops WHERE
   top.turn > claim.turn AND (
-    // "She loves it" can only be repeated in the next turn, by the other speaker: later, "she" may be unclear.
+    // "She loves it" is repeated only in the next turn, by the other speaker. Later, it may be unclear who
+    // "she" is.
     top.turn = claim.turn + 1 AND top.speaker <> claim.speaker
     // "My sister loves letters" is clear without its context, so either speaker can repeat it up to four turns later.
     OR context_free AND top.turn <= claim.turn + 4)] AS top

@@ -22,7 +22,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of the graph of a turn. The reply replaces the whole turn.
+  // The node is the top of the graph of a turn. The edit "say" replaces it and everything below it.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
@@ -44,9 +44,10 @@ UNWIND [n IN nodes WHERE
   // The node is the top of its sentence ("know" in "I know that she loves letters"), or the ARG1 of the top: in "I
   // stayed because it rained", the top is cause-01, and its ARG1 is the main clause.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // Skip long sentences, in which a reader does not notice the change.
+  // Skip long sentences, because readers do not notice a small change in them.
   AND n.node.subtree_last - n.position <= 16
-  // Skip "I think that it rains": the reply "So you think that it rains?" would still be about the rain.
+  // Skip "I think that it rains", because the reply "So you think that it rains?" is about the rain and not
+  // about the person who thinks.
   AND NOT 'thinking' IN n.node.classes
   // Skip short answers: "She did last year."
   AND NOT n.node.concept IN ['do-02', 'name-01']] AS claim
@@ -67,8 +68,9 @@ WITH dialogue, nodes, tops, claim, claim.node AS predicate,
 WHERE none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences)
 WITH dialogue, nodes, tops, claim, predicate, context_free,
      CASE
-       // "He has to work on Sunday" becomes "Why do you have to work on Sunday?" A speaker may only be mentioned inside
-       // the phrase of the person ("my sister"): "He called me" would become "You called you".
+       // "He has to work on Sunday" becomes "Why do you have to work on Sunday?" "I" and "you" may occur only
+       // inside the phrase that is replaced, such as "my sister". "He called me" would become "You called
+       // you".
        WHEN size(people) = 1 AND all(s IN speakers WHERE head(people).position < s.position
          AND s.position <= head(people).node.subtree_last) THEN [{person: head(people), concept: 'you', frames: ['check', 'why', 'surprise', 'meaning']}]
        // "I have to work on Sunday" becomes "Why do I have to work on Sunday?": the pronoun stays.
@@ -85,8 +87,8 @@ WITH dialogue, nodes, tops, claim, predicate, context_free,
 UNWIND [top IN tops WHERE
   // The later turn is by the other speaker: speakers would not ask what they themselves want or have done.
   top.turn > claim.turn AND top.speaker <> claim.speaker
-  // "She loves it" can only be repeated in the next turn: later, "she" may be unclear. "My sister loves letters" is
-  // clear without its context, so it can be repeated up to four turns later.
+  // "She loves it" is repeated only in the next turn. Later, it may be unclear who "she" is. "My sister loves
+  // letters" is clear without its context, so it can be repeated up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND changes AS change
 UNWIND change.frames AS frame

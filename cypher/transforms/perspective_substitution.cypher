@@ -63,14 +63,15 @@ WITH replies,
 UNWIND replies AS reply
 WITH reply, reply.perspective AS perspective, [entry IN top | entry.term] AS candidates
 WITH reply, perspective, [candidate IN candidates WHERE
-       // The substitute must be new to the dialogue. A word that the dialogue mentions could make the reply right.
+       // The substitute must be new to the dialogue. With a word from the dialogue, the reply could be
+       // correct.
        NOT candidate.text IN reply.dialogue_words
        // The substitute must differ from the perspective. The condition above does not ensure this, because
        // dialogue_words contains "coffee" and "shop", but not a perspective of two words such as "coffee shop".
        AND candidate.text <> perspective.text
        AND (
-         // The kind of the perspective is unknown, so every candidate is kept. Step 3 checks whether it fits the
-         // predicate.
+         // If the kind of the perspective is unknown, keep every candidate. Step 3 checks whether the
+         // candidate fits the predicate of the sentence.
          perspective.kind IS NULL
          // "Letter" can become "book", because both nouns have the kind "work".
          OR candidate.kind = perspective.kind

@@ -20,11 +20,11 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of the graph of a turn. The reply replaces the whole turn.
+  // The node is the top of the graph of a turn. The edit "say" replaces it and everything below it.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
-  // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
+  // The node is *you* or *we*. Step 2 excludes some replies that repeat a statement with these pronouns.
   OR n.concept IN ['you', 'we']
   // The node says how many or how often: "always", "many", "everyone".
   OR n.concept IN ['anyone', 'anybody', 'anything', 'any', 'again']
@@ -45,7 +45,7 @@ UNWIND [n IN nodes WHERE
   // works"), or the ARG1 of the top: in "I stayed because it rained", the top is cause-01, and its ARG1 is the main
   // clause.
   AND (n.node.main_clause OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // Skip long sentences, in which a reader does not notice the change.
+  // Skip long sentences, because readers do not notice a small change in them.
   AND n.node.subtree_last - n.position <= 16
   // Skip "I think" and "I know".
   AND NOT 'thinking' IN n.node.classes] AS claim
@@ -56,7 +56,8 @@ WITH nodes, dialogue, tops, claim, claim.node AS predicate,
      // True if the statement contains "you": "You can call me" is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
+     // True if the statement contains "we". The other speaker does not repeat "We went to Rome", because "we"
+     // may or may not include the other speaker.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The quantities and frequencies of the statement that can be replaced, such as "always".
@@ -69,8 +70,8 @@ WITH nodes, dialogue, tops, claim, claim.node AS predicate,
             // Skip "It never hurt anyone", because "It always hurt anyone" is not English.
             AND size([a IN nodes WHERE a.amr = c.amr
               AND a.node.concept IN ['anyone', 'anybody', 'anything', 'any', 'again']]) = 0
-          // Other words than "ever" are replaced only in affirmative clauses. A word that becomes "ever", such as
-          // "always", must belong to the main predicate, which gets the negation of "never".
+          // Replace words such as "always" only in affirmative clauses. "Always" becomes "ever", and the main
+          // predicate is negated ("never"). So "always" must belong to the main predicate.
           OR c.node.concept <> 'ever' AND claim.node.negated IS NULL
             AND (c.options <> ['ever'] OR c.node.parent = claim.position)
           // "Nobody came", "I need nothing": the word itself is the negation.
@@ -78,7 +79,8 @@ WITH nodes, dialogue, tops, claim, claim.node AS predicate,
 WHERE size(changes) > 0
 UNWIND [top IN tops WHERE
   top.turn > claim.turn AND (
-    // "She loves it" can only be repeated in the next turn, by the other speaker: later, "she" may be unclear.
+    // "She loves it" is repeated only in the next turn, by the other speaker. Later, it may be unclear who
+    // "she" is.
     top.turn = claim.turn + 1 AND top.speaker <> claim.speaker
     // "My sister loves letters" is clear without its context, so either speaker can repeat it up to four turns later.
     OR context_free AND top.turn <= claim.turn + 4)] AS top

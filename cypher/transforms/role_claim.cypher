@@ -20,7 +20,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of the graph of a turn. The reply replaces the whole turn.
+  // The node is the top of the graph of a turn. The edit "say" replaces it and everything below it.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
@@ -41,7 +41,7 @@ UNWIND [n IN nodes WHERE
   // The node is the top of its sentence ("know" in "I know that she loves letters"), or the ARG1 of the top: in "I
   // stayed because it rained", the top is cause-01, and its ARG1 is the main clause.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // Skip long sentences, in which a reader does not notice the change.
+  // Skip long sentences, because readers do not notice a small change in them.
   AND n.node.subtree_last - n.position <= 16
   // Skip "I think" and "I know".
   AND NOT 'thinking' IN n.node.classes] AS claim
@@ -72,8 +72,8 @@ WHERE one.node.concept <> other.node.concept
 UNWIND [top IN tops WHERE
   // The later turn is by the other speaker: speakers would not ask what they themselves want or have done.
   top.turn > claim.turn AND top.speaker <> claim.speaker
-  // "She loves it" can only be repeated in the next turn: later, "she" may be unclear. "My sister loves letters" is
-  // clear without its context, so it can be repeated up to four turns later.
+  // "She loves it" is repeated only in the next turn. Later, it may be unclear who "she" is. "My sister loves
+  // letters" is clear without its context, so it can be repeated up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND CASE
     // If both people are speakers, do not use "why" and "I'm surprised": speakers know what they do, so "I'm surprised
@@ -82,8 +82,8 @@ UNWIND CASE
     ELSE ['check', 'why', 'surprise', 'meaning']
   END AS frame
 
-// Step 3: make the edits. The other speaker repeats "I'll call you" as "You'll call me". The edits exchange the two
-// pronouns of this copy: "I'll call you".
+// Step 3: make the edits. In the words of the other speaker, "I'll call you" is "You'll call me". Exchange
+// the two pronouns, so that the other speaker says "I'll call you".
 UNWIND [
   {position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: 'other', frame: frame},
   {position: one.position, op: 'set', copy_of: predicate.amr,

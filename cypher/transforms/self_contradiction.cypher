@@ -32,7 +32,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of a turn's graph. A copied sentence is added below such a node.
+  // The node is the top of the graph of a turn. The edit adds a copied sentence below it.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters." Sentences such as "I
   // have" and "That depends" mean nothing when they are repeated later.
@@ -72,7 +72,8 @@ WHERE
   AND (
     // The antonym edge applies to the frame of the node: "love" as the frame love-01 has an antonym edge to hate-01.
     a.used_as = predicate.opposable_as
-    // The antonym edge applies to every frame of the word that is not in the edge's list "known".
+    // The antonym edge applies to every frame of the word that PropBank does not list. The property "known"
+    // of the edge contains the frames that PropBank lists.
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)

@@ -19,7 +19,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of the graph of a turn. The reply replaces the whole turn.
+  // The node is the top of the graph of a turn. The edit "say" replaces it and everything below it.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
@@ -42,7 +42,7 @@ UNWIND [n IN nodes WHERE
   // works"), or the ARG1 of the top: in "I stayed because it rained", the top is cause-01, and its ARG1 is the main
   // clause.
   AND (n.node.main_clause OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // Skip long sentences, in which a reader does not notice the change.
+  // Skip long sentences, because readers do not notice a small change in them.
   AND n.node.subtree_last - n.position <= 16
   // Skip negative statements: "I don't want to go" and "I haven't gone" may both be true.
   AND n.node.negated IS NULL] AS claim
@@ -53,7 +53,8 @@ WITH dialogue, nodes, tops, claim, claim.node AS predicate,
      // True if the statement contains "you": "You can call me" is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
+     // True if the statement contains "we". The other speaker does not repeat "We went to Rome", because "we"
+     // may or may not include the other speaker.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The action: the predicate itself ("I bought a car"), or the action below it ("I want to buy a car").
@@ -73,8 +74,8 @@ WITH dialogue, nodes, tops, claim, predicate, context_free, to_addressee, head(a
 WITH dialogue, tops, claim, predicate, context_free, to_addressee, action.position AS action,
      // The nodes of the times of the action: "yesterday" in "I bought a car yesterday". The edit drops them.
      [c IN nodes WHERE c.amr = claim.amr AND c.node.role = 'time' AND c.node.parent = action.position] AS times,
-     // True if the statement contains a time outside the times of the action. The edit would not drop this time, so the
-     // statement is skipped.
+     // True if the statement contains a time that does not belong to the action. The edit would keep this
+     // time, so the statement is skipped.
      size([c IN nodes WHERE c.amr = claim.amr AND c.node.temporal
        AND c.position > claim.position AND c.position <= claim.node.subtree_last
        AND none(time IN nodes WHERE time.amr = c.amr AND time.node.role = 'time' AND time.node.parent = action.position
@@ -93,8 +94,8 @@ WHERE change IS NOT NULL AND size(times) <= 1 AND NOT timed_elsewhere
 UNWIND [top IN tops WHERE
   // The later turn is by the other speaker: speakers would not ask what they themselves want or have done.
   top.turn > claim.turn AND top.speaker <> claim.speaker
-  // "She loves it" can only be repeated in the next turn: later, "she" may be unclear. "My sister loves letters" is
-  // clear without its context, so it can be repeated up to four turns later.
+  // "She loves it" is repeated only in the next turn. Later, it may be unclear who "she" is. "My sister loves
+  // letters" is clear without its context, so it can be repeated up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND CASE
     // If the statement is about the addressee, do not ask "why": speakers know why they have done something, so "Why

@@ -80,7 +80,7 @@ UNWIND [i IN [0, 1, 2, 3] WHERE i < size(statements) | statements[(turn * 4 + i)
 // Step 3: replace the turn by the statement. If the context does not mention the statement's noun, such as "boat",
 // replace it by a noun of the context.
 WITH dialogue, amr, turn, context, statement,
-     // Prefer a noun that the context contains: it needs no replacement.
+     // Prefer a noun that the context also contains, because such a noun need not be replaced.
      [noun IN statement.nouns WHERE any(other IN context WHERE other.word = noun.word)] AS shared
 WITH dialogue, amr, turn, context, statement,
      CASE WHEN size(shared) > 0 THEN shared[0] ELSE statement.nouns[0] END AS noun
@@ -92,7 +92,7 @@ WITH dialogue, amr, turn, statement, noun, [other IN context WHERE
        | other.word] AS counterparts
 WITH dialogue, amr, statement, noun,
      // The score makes the engine prefer statements that share a noun with the context without a replacement, and then
-     // statements whose noun has many counterparts in the context.
+     // statements whose noun can be replaced by many nouns of the context.
      size(counterparts) + CASE WHEN noun.word IN counterparts THEN 1000 ELSE 0 END AS score,
      CASE
        // If the context also mentions the noun of the statement ("window"), do not replace the noun.

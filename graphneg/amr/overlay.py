@@ -316,7 +316,7 @@ class _Tree:
         self._mentioned: dict[tuple[str, int], list[MutableNode]] = {}
         # The top of the sentence that `_say` has copied. The nodes of the reply frame are above it.
         self._said: MutableNode | None = None
-        # The children that the reply frame has added to the top of the copied sentence, such as
+        # Nodes that the reply frame has added below the top of the copied sentence, such as
         # ":mode interrogative".
         self._marks: list[MutableNode] = []
 
@@ -435,8 +435,8 @@ class _Tree:
                 break
             kept, parent = mention.target, mention.parent
             assert kept is not None and parent is not None
-            # Move the node `kept` out of the removed subtree, and leave a reentrancy behind. If the next
-            # round also moves the former parent of `kept` out, the parent still has its argument.
+            # Move the node `kept` to the place of its mention. Put a mention of `kept` in its old place,
+            # because a later iteration may keep the old parent, too, which then still needs its argument.
             if kept is not gone:
                 assert kept.parent is not None
                 kept.parent.attach(MutableNode(kept.role, target=kept), kept.detach())
@@ -505,8 +505,8 @@ class _Tree:
         """Resolve the mentions in a copied subtree whose targets are not in the subtree.
 
         If the target is a pronoun that the edited graph also contains, the mention refers to the pronoun of
-        the edited graph. The node ``leaving``, which the copy will replace, does not count. Any other mention
-        becomes a copy of its target, with the target's name if it has one.
+        the edited graph. The node ``leaving`` is not such a pronoun, because the copy will replace this
+        node. Any other mention becomes a copy of its target, with the target's name if it has one.
         """
         inside = {id(node) for node in copy.walk()}
         # The pronouns of the edited graph, which mentions in the copied subtree can refer to.

@@ -92,7 +92,7 @@ def negatives(
     ),
     recipe: str = option(
         "deam",
-        "The recipe, which determines the kinds of edits; graphneg transforms lists the recipes.",
+        "The recipe, which determines the kinds of edits. To list the recipes, run graphneg transforms.",
         "|".join(RECIPE_NAMES),
         autocompletion=completing(RECIPE_NAMES),
     ),

@@ -392,7 +392,7 @@ class _Reader:
         return not is_title and not is_word and len(part) > 1 and part[0].isalnum()
 
     def _namesake(self, k: int) -> int | None:
-        """Return the index of the pronoun for the named person: *I* in "I'm Mary" and "My name is Mary"."""
+        """Return the index of the pronoun for a named person: *I* in "I'm Mary" and "My name is Mary"."""
         view = self._view
         for child in view.children[k]:
             # "Are you Jane?" and "I'm not Jane" do not tell the name of the person, so return None.

@@ -183,7 +183,7 @@ def repeats(
     earlier: ClauseReading,
     earlier_proposition: Proposition,
 ) -> bool:
-    """Return whether a clause repeats an earlier one.
+    """Return whether a clause repeats an earlier clause.
 
     Args:
         later: The later clause.
@@ -192,8 +192,8 @@ def repeats(
         earlier_proposition: The proposition of the earlier clause.
 
     Returns:
-        True if it does. A statement can only repeat a statement, a question only a question, and a request
-        only a request.
+        True if the later clause repeats the earlier clause. A statement can only repeat a statement, a
+        question only a question, and a request only a request.
     """
     if later.type != earlier.type or later.type not in ("statement", "question", "request"):
         return False

@@ -349,7 +349,7 @@ class PerplexityFilter:
         # Score each text without a history. The model needs at least one token before the text, so use a line
         # break.
         alone = self.model.score_tokens(said, ["\n"] * len(said))
-        # A text with a high loss alone is rejected anyway. Score only the other texts after their histories.
+        # A text that is too unlikely without a history is rejected. Score the others with histories.
         passing = [
             at for at, losses in enumerate(alone) if _mean(losses) <= log(self.bounds.max_perplexity_alone)
         ]
@@ -360,8 +360,7 @@ class PerplexityFilter:
         behind = dict(zip((at for at, _ in shown), after, strict=True))
         found: list[TextLosses | None] = [None] * len(texts)
         for at in passing:
-            # A text without a history was scored only alone. Use the losses of the text alone in place of its
-            # losses after a history.
+            # If the caller gave no history for a text, use its losses without a history.
             tokens = behind.get(at, alone[at])
             losses = TextLosses(_mean(alone[at]), _mean(tokens), round(max(tokens), 3))
             found[at] = losses if self.bounds.accepts(losses) else None

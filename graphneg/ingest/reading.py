@@ -41,7 +41,7 @@ MOST_PARTS = 10_000
 """Maximum number of lines or rows that form one dialogue."""
 
 _SPLITS = "train|training|valid|validation|val|dev|test"
-# Topical-Chat's files have the suffix "freq" or "rare", as in valid_freq.json. It is a part of the split.
+# In Topical-Chat, a split has the suffix "freq" or "rare": valid_freq.json has the split "valid_freq".
 _SPLIT = re.compile(rf"(?:^|[_.-])((?:{_SPLITS})(?:[_-](?:freq|rare))?)(?=$|[_.-])", re.I)
 # Matches the end of a file name. "train-00000-of-00003.parquet" ends with the number of a shard, because
 # Hugging Face divides large data sets into several files.

@@ -299,7 +299,7 @@ class _ObjectReader:
         turns, name, split = fields.turns_of(given), _id_key(given, fields), fields.of(given).get("split")
         if turns is None:
             raise ItemError(_no_turns(given, fields))
-        # If the user named a key for the id of a dialogue, this entry may lack the key.
+        # If the user named the key that contains the ids of dialogues, reject an entry without this key.
         if name is not None and name not in given:
             raise ItemError(f"the object has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
         others = ((key, one) for key, one in given.items() if key not in (turns, name, split))

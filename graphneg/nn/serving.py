@@ -267,7 +267,7 @@ class SpendingLimit:
                     self._awaited.append(most)
                     return Reserved(estimate, most)
                 # Wait for the answers to other requests, which may cost less than was reserved for them. If
-                # all requests are answered, waiting cannot free any money, so stop the run.
+                # no answer is outstanding, the rest of the budget is too small, so stop the run.
                 if not self._awaited:
                     raise StoppedError(
                         f"max_cost {limit:g}: {self.spent:.4g} is spent, and the next request may cost "

@@ -264,8 +264,8 @@ class GraphView:
         except QueryStopped:
             raise
         except StoreError as error:
-            # If the server of an embedded store has stopped, the next request opens the store again. Add this
-            # to the message.
+            # If the server of an embedded store has stopped, the next request opens the store again. Tell
+            # the visitor so.
             if not store.has_ended:
                 raise
             raise StoreError(f"{first_line(error)} (the next request opens the store again)") from error

@@ -214,7 +214,7 @@ def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any =
         return loss
     same_context = cast(Tensor, outputs.same_context).float()
     fits = same_context @ (right.float()[:, None] * cast(Tensor, outputs.same_response).float()) > 0
-    # Mask other correct responses to a context, because they are no negatives for it. Do not mask the
+    # Mask the other correct responses to a context, so that they do not count as negatives. Do not mask the
     # diagonal: it contains the logit of each context with its own response.
     others = fits & ~torch.eye(len(labels), dtype=torch.bool, device=labels.device)
     crossed = cast(Tensor, outputs.crossed).masked_fill(others, -torch.inf)

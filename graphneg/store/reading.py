@@ -52,7 +52,9 @@ class Reader:
 
 
 def accept_listed_procedures(transaction: ManagedTransaction, text: str) -> str:
-    """Accept a query that calls only known procedures, because the account of the `Reader` may only read.
+    """Accept a query if it calls only procedures that are known to read only.
+
+    Other parts of the query are not checked, because the query runs with an account that may only read.
 
     Args:
         transaction: The transaction in which the query will run.
