@@ -12,7 +12,8 @@
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
 // - A graph with a command is skipped, because no word expresses its "you" ("Sit down").
 // - A wish or a need of the speaker or of the addressee is not changed, because nobody tells other people what they
-//   want ("You want to check out these books"), or asks them for one's own wishes ("Where do I want to go?").
+//   want ("You want to check out these books"), or asks them for one's own wishes ("Where do I want to go?"). For the
+//   same reason, an opinion of the addressee is not changed ("Do I think it will work?").
 // - The reply to an offer of service is not changed: after "How may I help you?", "You lost your bag" is silly.
 // - Thanks are not changed. Statements about what the speaker guesses, hopes or wonders are not changed either, because
 //   nobody says "You hope so".
@@ -30,6 +31,8 @@ WHERE
   // The node is a wish ("I want a hat") or may be an offer ("Can I help you?").
   OR 'wishing' IN n.classes
   OR 'serving' IN n.classes
+  // The node is an opinion: "Do you think it will work?"
+  OR 'thinking' IN n.classes
 WITH d.id AS dialogue, t.amr AS amr, t.turn AS turn, collect(n) AS nodes
 WITH dialogue, collect({amr: amr, turn: turn, nodes: nodes, top: [n IN nodes WHERE n.position = 0][0],
        pronouns: [n IN nodes WHERE n.person_role IS NOT NULL]}) AS turns
@@ -50,6 +53,9 @@ WHERE
   // Skip wishes: "I want to check out these books" would become "You want to check out these books".
   AND NOT any(n IN nodes WHERE 'wishing' IN n.classes
     AND any(p IN pronouns WHERE p.parent = n.position AND p.role = 'ARG0'))
+  // Skip opinions of the addressee: "Do you think it will work?" would become "Do I think it will work?"
+  AND NOT any(n IN nodes WHERE 'thinking' IN n.classes
+    AND any(p IN pronouns WHERE p.parent = n.position AND p.role = 'ARG0' AND p.concept = 'you'))
   // Skip replies to offers: after "How may I help you?", "I lost my bag" would become "You lost your bag".
   AND size(offers) = 0
 WITH dialogue, amr, top, pronouns, [n IN pronouns WHERE n.concept <> 'we'] AS singular

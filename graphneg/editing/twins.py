@@ -61,6 +61,11 @@ def twin_edits(settings: EditSettings, plan: EditPlan) -> tuple[Edit, ...] | str
         return "no-twin: the negative has several edits"
     if not can_have_twin(plan.edits):
         return f"no-twin: without a change, a reply in the frame {say.frame!r} is not right"
+    # A: "I like the big star. How's the food?" B: "So you like the big star?" does not answer the question.
+    turns = plan.dialogue.turns
+    reply = next((k for k, turn in enumerate(turns) if turn.graph_id == say.amr), plan.turn)
+    if "?" in turns[reply - 1].text:
+        return "no-twin: the turn before the reply asks a question, which the twin would not answer"
     return (say,)
 
 

@@ -101,6 +101,14 @@ class TestTwins:
             said = [[*(turn.text for turn in one.context), one.response] for one in (negative, twin)]
             assert [k for k, texts in enumerate(zip(*said, strict=True)) if texts[0] != texts[1]] == [edited]
 
+    def test_of_composed_replies_do_not_follow_a_question(self, dialogues: DialogueGraph) -> None:
+        transforms = ["negated_claim", "modality_claim", "thing_claim"]
+        made = list(stream(dialogues, transforms=transforms))
+        assert any("?" in negative.context[-1].text for negative in made)
+        found = pairs_of(list(stream(dialogues, transforms=transforms, twins=True)))
+        assert found
+        assert not [twin for _, twin in found if "?" in twin.context[-1].text]
+
     def test_are_not_made_unasked(self, dialogues: DialogueGraph) -> None:
         assert {(one.label, one.pair) for one in stream(dialogues)} == {(0, None)}
 
