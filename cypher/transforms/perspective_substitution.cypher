@@ -85,7 +85,7 @@ WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspecti
      collect({is_focus: reply.is_focus, substitutes: substitutes}) AS keywords
 UNWIND [keyword IN keywords WHERE
   // Prefer keywords of the post that are not the focus. In "You should write her a letter", the focus of the reply is
-  // "write". A word to which other replies shift from "letter" makes the reply wrong.
+  // "write". The other keyword is "letter". Replace it with a word to which replies shift from "letter", such as "stamp".
   NOT keyword.is_focus
   // If no other keyword has substitutes, use the substitutes of the focus ("write").
   OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword

@@ -56,8 +56,8 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
         return tuple((form, 10.0 - 0.1 * rank) for rank, form in enumerate(PRONOUNS[concept]))
     lemma = lexeme(concept)
     known = _TABLE.get(concept)
-    # The lemma of a ``-91`` frame is never a word of the sentence, so only the words from the table are
-    # returned. An empty row in the table means that no word expresses the concept.
+    # Frames such as ``have-rel-role-91`` do not occur as words. So return only their words from ``_TABLE``.
+    # An empty row of ``_TABLE`` means that no word expresses the concept.
     if known is not None and (concept.endswith("-91") or not known):
         return tuple((word, 6.0) for word in known)
     keys = {american(lemma): 10.0}

@@ -286,7 +286,7 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
 
 
 def _typer_parameter(name: str, default: Any, hint: Any) -> Parameter:
-    """Convert a parameter of a command for Typer. A flag gets the name --NAME, a path the metavar FILE."""
+    """Convert a parameter of a command for Typer. The help text shows FILE as the value of a path option."""
     # If an option was declared with `shared`, its metadata are in `Annotated`. If it was declared with
     # `option`, its metadata are the default value of the parameter.
     kind, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint, default)

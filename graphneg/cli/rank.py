@@ -79,8 +79,8 @@ def search(
     k: int = option(10, "Number of results to return for each context.", None, "-k", min=1),
     by: Literal["mean", "codes"] = option(
         "mean",
-        "Search the bank once, with the mean of the context's vectors (mean), or once with each of the "
-        "vectors (codes). The latter is slower.",
+        "mean: search the bank once, with the mean of the context's vectors. codes: search the bank with "
+        "each of the vectors, which is slower.",
     ),
     retrieved: int = option(100, "Number of responses to retrieve from the bank before ranking them.", min=1),
     context_turns: Literal["left-out", "kept"] = option(

@@ -110,7 +110,7 @@ class Answer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names with which a `Mix` can select the response: its transforms, first category and source."""
+        """The names by which a `Mix` can select the response: ``transforms``, ``category`` and ``source``."""
         return (*self.transforms, self.category, self.source)
 
 

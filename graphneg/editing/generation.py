@@ -440,8 +440,8 @@ class Negatives(NegativeStream):
         verdicts = _verdicts(self._prover, self._graph_cache, written)
         for plan in wave.plans:
             variant, reason = wave.variants.get(plan.id), refused[plan.id]
-            # The summary counts the edited graphs that were checked for well-formedness. A variant that
-            # failed the check has a `fault` and no graphs, so it counts as one checked graph.
+            # Count the graphs that were checked for well-formedness. If a graph is malformed, its variant has
+            # a `fault` and no graphs. Count one graph for such a variant.
             for _ in range(0 if variant is None else max(1, len(variant.graphs))):
                 self.summary.check([variant.fault] if variant is not None and variant.fault else [])
             if variant is None or reason is not None:

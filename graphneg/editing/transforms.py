@@ -135,8 +135,8 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
 def version_of(names: Iterable[str], transforms: Mapping[str, Transform]) -> str:
     """Return a fingerprint of the user's own transform files in a recipe.
 
-    The fingerprint is appended to the ids of negatives. Negatives that two versions of a file make then have
-    distinct ids.
+    The fingerprint is appended to the ids of negatives. If the user changes a transform file, new negatives
+    therefore get other ids than the negatives of the old file.
 
     Args:
         names: Names of the transforms of a recipe.

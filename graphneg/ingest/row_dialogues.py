@@ -236,7 +236,7 @@ class RowReader:
                 yield str(cells.get(by)) if by else entry.key, self._fields.time_of(cells)
 
     def _any_turn_zero(self, entries: Entries) -> bool:
-        """Return whether any row has the turn number 0, so that the turns of the file are numbered from 0."""
+        """Return whether any row has the turn number 0. If so, the file numbers its turns from 0, not 1."""
         key = self._known["turn"]
         cells = (
             cast("Value", entry.value).get(key)

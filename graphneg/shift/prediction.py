@@ -193,8 +193,8 @@ def best_of_each_subset(
     left = iter(scores)
     choices: list[ScoredTerm] = []
     for subset in subsets:
-        # A perspective that no reply in the store has gets the likelihood 0. Use `_LEAST` instead, so that
-        # the logarithm is finite.
+        # If no reply in the store has a perspective, its likelihood is 0. Use `_LEAST` instead, because the
+        # logarithm of 0 is infinite.
         likely = {text: log(max(likelihood(post, text), _LEAST)) for text in subset}
         weighed = {text: next(left) + prior * likely[text] for text in subset}
         text = min(weighed, key=lambda text: (-weighed[text], text))

@@ -1,9 +1,9 @@
 """Count and sample the texts of negatives and correct responses in one pass over the files.
 
-Two kinds of texts are counted. A wrong text is a wrong response or, if a whole dialogue was edited, an edited
-turn. A right text is a correct response, or an edited turn before the edit. Wrong texts are grouped by source
-(generator or recipe), error category and target (``response`` or ``dialogue``). Each group becomes a row of
-the report.
+Two kinds of texts are counted. A wrong text is a wrong response or, if a whole dialogue was edited, the new
+text of an edited turn. A right text is a correct response, or the original text of an edited turn. Wrong
+texts are grouped by source (generator or recipe), error category and target (``response`` or ``dialogue``).
+Each group becomes a row of the report.
 
 The files may be larger than the memory: distributions are histograms of rounded values, samples have a
 maximum size, and the hashes with which repetitions are found are kept in a temporary SQLite file.

@@ -146,7 +146,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         and group.subject[1] <= group.first
     )
     # Words such as *may* show that a sentence is hedged, unless they are names: "I'll come in May".
-    # "I'll come if it rains" asserts something, too, under a condition.
+    # A condition is no hedge: "I'll come if it rains" can be denied.
     hedges = (
         token
         for token in words

@@ -166,8 +166,8 @@ def _make_subject(be: Word, noun: Word, verb: Word) -> None:
     The verb becomes the root, the noun its subject, and *no* its negation.
     """
     no = next((kid for kid in noun.children() if kid.lower == "no"), None)
-    # In "there is no man in a hat dancing", the verb may depend on "hat". Attach it to "man" before it moves
-    # up to the root.
+    # In "there is no man in a hat dancing", spaCy may attach "dancing" to "hat". Attach "dancing" to "man"
+    # first. Below, it becomes the root.
     if verb.head not in {noun.i, be.i}:
         reattach(verb, noun, "acl")
     promote(verb, be)
