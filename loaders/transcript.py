@@ -7,9 +7,11 @@
     Ann: Good morning!
 
 This file contains two dialogues. The first has two turns, and the second has one. If a line does not begin
-with a name, it continues the previous turn. Remarks such as "[laughs]" are not part of a name. If all lines
-of a dialogue have a time, and the newest one comes first, the turns are put in the order of their times.
-Subtitles (WebVTT and SRT) whose cues name the speaker are one dialogue: "<v Ann>Hello.</v>" or "Ann: Hello."
+with a name, it continues the previous turn. If the turns have times, so does a line without a time, such as
+"two hives: one was empty." Remarks such as "[laughs]" are not part of a name. Lines such as "[00:30] [phone
+rings]" and "[END OF RECORDING]" are left out and counted. If all lines of a dialogue have a time, and the
+newest one comes first, the turns are put in the order of their times. Subtitles (WebVTT and SRT) whose cues name the speaker
+are one dialogue: "<v Ann>Hello.</v>" or "Ann: Hello."
 `graphneg.ingest.meetings` reads the transcripts of Otter and Microsoft Teams, and the chats of Zoom.
 """
 
@@ -22,6 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from graphneg.ingest.chat_lines import chat_line
 from graphneg.ingest.chats import SYSTEM
 from graphneg.ingest.content import ItemError, head
 from graphneg.ingest.html_text import plain_text
@@ -41,7 +44,10 @@ _DATE = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ T])?"
 _UNTIL = rf"(?:\s?(?:-|–|—|-->|→)\s?{_DATE}{_CLOCK})?"
 # "[4.2s] Ann: Hello.", "( 1m 5s ) Ann: Hello.": the time since the beginning.
 _SINCE = r"(?:\d+h\s?)?(?:\d+m\s?)?\d+(?:\.\d+)?s"
-_TIME = rf"(?:(?:[\[(]?(?P<before>{_DATE}{_CLOCK}){_UNTIL}[\])]?|[\[(]\s?(?:{_SINCE})\s?[\])])\s+(?:-\s+)?)?"
+_STAMP = (
+    rf"(?:[\[(]?(?P<before>{_DATE}{_CLOCK}){_UNTIL}[\])]?|[\[(]\s?(?P<since>{_SINCE})\s?[\])])\s+(?:-\s+)?"
+)
+_TIME = rf"(?:{_STAMP})?"
 # The time may also follow the name: "Ann (00:05): Hello."
 _TIME_AFTER = rf"(?:[*_]{{0,2}}\s+[\[(](?P<after>{_DATE}{_CLOCK}){_UNTIL}[\])])?"
 # Matches the mark of a list item in Markdown, "- **Ann**: Hello.". Without asterisks, as in "- Price: 5", the
@@ -73,6 +79,11 @@ _CENTERED = re.compile(r"<p\s+align=\"?center\"?\s*>[^<>]*</p>", re.IGNORECASE)
 _SAYS = re.compile(r"(?:\A|;)\s*(?P<name>[^\W\d_][\w ]{0,40}?) says:\s")
 # "*** Kim joined the chat ***"
 _STARRED = re.compile(r"\s*\*{3}\s[^*\n]+\s\*{3}\s*")
+# "[00:00:30] [phone rings]": a remark with its own time belongs to no turn. "[laughs]" may be part of a turn.
+_REMARK_TEXT = r"(?:[^\[\]():]|(?<=\d):(?=\d))+"
+_TIMED_REMARK = re.compile(rf"\s*{_STAMP}(?:\[{_REMARK_TEXT}\]|\({_REMARK_TEXT}\))\s*")
+# "[END OF RECORDING]"
+_BRACKETED = re.compile(r"\s*[\[(](?P<words>[^\[\]()]{1,60})[\])]\s*")
 # Like a blank line, a line such as "-----" or "* * *" separates dialogues.
 _RULE = re.compile(r"\s*(?:[-=*_~]\s?){3,}")
 _LONGEST_NAME = 60
@@ -223,11 +234,21 @@ def _numbered(path: Path, progress: Progress, notices: Notices) -> Iterator[Item
             number, is_blank = number + (not is_blank), True
         elif is_blank and _HEADING.fullmatch(line.text):
             notices.count("heading", "left out")
-        elif _STARRED.fullmatch(line.text):
-            notices.count(SYSTEM, "left out")
+        elif kind := _unsaid(line.text):
+            notices.count(kind, "left out")
         else:
             is_blank = False
             yield Item(line.place, number, "", line.text)
+
+
+def _unsaid(line: str) -> str:
+    """Return the kind of a line that nobody said, such as "[END OF RECORDING]"; empty for any other line."""
+    if _STARRED.fullmatch(line):
+        return SYSTEM
+    if _TIMED_REMARK.fullmatch(line):
+        return "remark"
+    bracketed = _BRACKETED.fullmatch(line)
+    return chat_line("recording", bracketed["words"].strip()) if bracketed is not None else ""
 
 
 def _cues(lines: Iterable[Line | Rejected]) -> Iterator[Line | Rejected]:
@@ -269,9 +290,12 @@ def turns_in(text: str, notices: Notices) -> list[tuple[str, str]]:
     Returns:
         The speaker and the text of each turn; none if the first line has no name.
     """
-    lines = [line for line in _lines_in(text, notices) if line.strip()]
+    written = [line for line in _lines_in(text, notices) if line.strip()]
+    lines = [line for line in written if not _unsaid(line)]
     if not lines or _turn_of(lines[0]) is None:
         return []
+    for kind in filter(None, map(_unsaid, written)):
+        notices.count(kind, "left out")
     turns = _turns(lines, notices)
     return [(one.speaker, " ".join(filter(None, one.texts)).strip()) for one in turns]
 
@@ -305,7 +329,7 @@ def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
     Raises:
         ItemError: The first line has no name, or the lines are a header.
     """
-    found = [_turn_of(line) for line in lines]
+    found = _without_wrapped_lines([_turn_of(line) for line in lines])
     _require_turns(found)
     bare = {turn["name"] for turn in found if turn is not None and not turn["remark"]}
     turns: list[_Turn] = []
@@ -330,6 +354,36 @@ def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
         else:
             raise ItemError(f"the first line, {line.strip()[:40]!r}, does not begin with a name and a colon")
     return turns
+
+
+def _without_wrapped_lines(found: Sequence[re.Match[str] | None]) -> list[re.Match[str] | None]:
+    """Drop the matches of lines that continue a turn, in a dialogue whose turns have times.
+
+    In the second of these lines, "two hives" is not a name:
+
+        [00:00:07] Ann: My uncle gave me
+        two hives: one was empty.
+
+    Args:
+        found: The match of each line; None for a line that does not look like a turn.
+
+    Returns:
+        The matches, with None in place of those that are dropped.
+    """
+    turns = [turn for turn in found if turn is not None]
+    timed = [turn for turn in turns if _has_time(turn)]
+    # Some programs write a time only above the first turn, or once a minute. Without a time, most lines of
+    # such a file are turns.
+    if not turns or not _has_time(turns[0]) or len(timed) * 2 <= len(turns):
+        return list(found)
+    # If the speaker of a timed turn speaks in a line without a time, the time was forgotten.
+    names = {turn["name"].strip() for turn in timed}
+    return [turn if turn is not None and turn["name"].strip() in names else None for turn in found]
+
+
+def _has_time(turn: re.Match[str]) -> bool:
+    groups = turn.groupdict()
+    return any(groups.get(key) for key in ("before", "since", "after"))
 
 
 def _require_turns(found: Sequence[re.Match[str] | None]) -> None:

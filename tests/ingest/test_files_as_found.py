@@ -1157,6 +1157,51 @@ class TestTimesBeforeNames:
         assert talks == [[("Ann", "Hi."), ("Bo", "Ho.")]] and "look like a header" in lines[0]
 
 
+class TestATranscriptWithATimeInEachTurn:
+    @pytest.mark.parametrize("times", [("[00:07]", "[00:15]"), ("[7.0s]", "[15.0s]"), ("0:07", "0:15")])
+    def test_is_continued_by_lines_without_a_time(self, tmp_path: Path, times: tuple[str, str]) -> None:
+        first, last = times
+        text = f"{first} Ann: He gave me\ntwo hives: one was empty.\n{last} Bo: Empty?\n"
+        talks, _ = transcript(written(tmp_path / "t.txt", text))
+        assert talks == [[("Ann", "He gave me two hives: one was empty."), ("Bo", "Empty?")]]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            # Only the first turn has a time.
+            "[00:07] Ann: Hi.\nBo: Ho.\nCy: Ha.\nBo: He.\n",
+            # A time was forgotten.
+            "[00:07] Ann: Hi.\nBo: Ho.\n[00:09] Cy: Ha.\n[00:10] Bo: He.\n",
+            # The first turn has no time.
+            "Ann: Hi.\n[00:08] Bo: Ho.\n[00:09] Cy: Ha.\n[00:10] Bo: He.\n",
+        ],
+    )
+    def test_is_not_assumed_if_turns_lack_times(self, tmp_path: Path, text: str) -> None:
+        talks, _ = transcript(written(tmp_path / "t.txt", text))
+        assert talks == [[("Ann", "Hi."), ("Bo", "Ho."), ("Cy", "Ha."), ("Bo", "He.")]]
+
+
+class TestRemarksThatBelongToNoTurn:
+    TEXT = (
+        "[START OF RECORDING]\n[00:07] Ann: Hello.\n[laughs]\n[00:30] [phone rings]\n00:31 (laughter)\n"
+        "[00:33] Bo: Hi.\n[inaudible 00:40]\n[00:50] Ann: Bye.\n\n[END OF RECORDING]\n[Ende der Aufnahme]\n"
+    )
+    TURNS: ClassVar = [("Ann", "Hello. [laughs]"), ("Bo", "Hi. [inaudible 00:40]"), ("Ann", "Bye.")]
+    COUNTED: ClassVar = {"2 remarks left out", "3 program lines left out"}
+
+    def test_are_omitted_from_a_transcript_and_counted(self, tmp_path: Path) -> None:
+        file, options = written(tmp_path / "t.txt", self.TEXT), LoadOptions()
+        assert transcript(file) == ([self.TURNS], [])
+        list(get_loader("transcript").read([file], options))
+        assert set(options.notices.lines()) == self.COUNTED
+
+    def test_are_omitted_from_a_transcript_in_a_cell(self, tmp_path: Path) -> None:
+        rows = [{"id": str(at), "transcript": self.TEXT} for at in (1, 2)]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert said(file) == {"1": self.TURNS, "2": self.TURNS}
+        assert {"4 remarks left out", "6 program lines left out"} <= set(notices_of(file))
+
+
 class TestTranscriptsInCellsOfOtherPrograms:
     TURNS: ClassVar = [("Kim N", "Hello. How are you?"), ("Ann", "It's late."), ("Kim N", "Yes.")]
     SALESFORCE = (
