@@ -43,7 +43,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         """,
         "turn": """
             turn turnid turnidx turnindex turnno turnnum turnnumber utteranceidx utteranceindex
-            utteranceno utterancenumber messageidx messageindex
+            utteranceno utterancenumber messageidx messageindex uttno uttnum uttnumber uttidx uttindex
+            utterancenum msgidx msgindex
         """,
         # Names of people, such as "author", are preferred to kinds of people, such as "author_type".
         # Otherwise, two agents who answer the same ticket would be one speaker.
@@ -52,13 +53,15 @@ NAMES: dict[str, tuple[str, ...]] = {
             senders sendername senderfullname sourcename senderid participant participantname fromname
             fromuser fromid username screenname nickname displayname participantid handle commentauthor
             commentauthorname commentername createdbyname syscreatedby userid user postedby sentby
-            writtenby createdby commenter commenterid
+            writtenby createdby commenter commenterid postusername postauthorname postauthor
+            postedbyname posteruser postername posterusername postuser postuserid
             commentby spokenby saidby messagefrom msgfrom msgsender nick person
             writer updatername character interlocutor actor who creator speakerrole speakertype
             speakerlabel authortype authorrole sendertype senderrole participanttype
             participantrole participantpurpose usertype userrole actortype party sprecher absender
             verfasser wer rolle von locuteur auteur expediteur expéditeur hablante autor remitente
-            parlante mittente falante remetente spreker afzender direction messagedirection agent name
+            parlante mittente falante remetente spreker afzender poster posterid direction
+            messagedirection agent name
         """,
         "text": """
             text utterance content message value utterancetext messagetext bodytext textbody pagetext
@@ -96,7 +99,9 @@ NAMES: dict[str, tuple[str, ...]] = {
             chattime chatdate chattimestamp unixtimestamp epoch epochtime epochms utctime utcdate
             utctimestamp timeutc dateutc timestamputc dateline absolutetime originalarrivaltime
             originserverts starttimems beginoffsetmillis senddate localtime uhrzeit hora heure when sequence
-            sequencenumber seq position
+            sequencenumber sequenceno sequenceid sequenceindex sequenceidx seq seqno seqnum seqid
+            messageno messagenum messagenumber messageorder messageseq messagesequence msgno msgnum
+            msgnumber msgorder msgseq utteranceorder uttorder lineno linenumber idx position
         """,
         # Columns that say whether a comment on a ticket is an internal note.
         "internal": """

@@ -69,6 +69,9 @@ _MODEL_BLOCKS = {
     **dict.fromkeys(("tool_response", "function_response", "tool_result"), "tool result"),
 }
 """Tags that models write around their thoughts and around calls of tools, with the names for notices."""
+# Microsoft Teams writes a tag in place of each attachment, and a text for events such as "Bo joined".
+_ATTACHMENT = re.compile(r"""<attachment\s+id=["'][^"'<>]*["']\s*(?:/>|>\s*</attachment>)""")
+_EVENT = re.compile(r"\s*<systemEventMessage\s*(?:/>|>\s*</systemEventMessage>)\s*")
 _SPOILT = "with HTML entities or spaces inserted by a tokeniser"
 
 
@@ -91,7 +94,7 @@ def drop_non_conversation_turns(
     Returns:
         The dialogue with consecutive turn numbers.
     """
-    spoken = [_spoken(one, options) for one in dialogue.utterances]
+    spoken = [_spoken(_without_program_tags(one, options), options) for one in dialogue.utterances]
     are_html = _are_html([one.text for one in spoken])
     said = [
         replace(
@@ -204,6 +207,23 @@ def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str
     is_converted = are_html or options.clean
     options.notices.count("text", _HTML_TEXT if is_converted else _TAGS_KEPT)
     return plain_text(text) if is_converted else text
+
+
+def _without_program_tags(utterance: Utterance, options: LoadOptions) -> Utterance:
+    """Remove the tags of attachments and events that Microsoft Teams writes into texts, and count them."""
+    text = utterance.text
+    if "<" not in text or utterance.attributes.get("internal") is True:
+        return utterance
+    is_event = _EVENT.fullmatch(text) is not None
+    text, tags = ("", 1) if is_event else _ATTACHMENT.subn("", text)
+    if not tags:
+        return utterance
+    # "<p></p>" shows nothing.
+    if plain_text(text).strip():
+        options.notices.count("attachment mark", "removed", tags)
+        return replace(utterance, text=text.strip())
+    options.notices.count("service message" if is_event else MEDIA, "left out")
+    return replace(utterance, text="", attributes={**utterance.attributes, COUNTED: True})
 
 
 def _spoken(utterance: Utterance, options: LoadOptions) -> Utterance:

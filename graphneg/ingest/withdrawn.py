@@ -56,7 +56,9 @@ def _is_marked(mark: _Mark, value: Any) -> bool:
         return bool(words) and not words <= note_words("no") | {"null", "none", "nan"}
     # In the table, values such as "systemEventMessage" are written in lower case without separators, so
     # convert the cell into the same form.
-    return bool(words) and not mark.values.isdisjoint(plain_names([str(value)]))
+    # If a column has gaps, pandas writes its integers as "2.0".
+    written = str(value).strip().removesuffix(".0")
+    return bool(words) and not mark.values.isdisjoint((written, *plain_names([written])))
 
 
 @lru_cache(1000)

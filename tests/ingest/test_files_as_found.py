@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -365,6 +366,17 @@ class TestAMessageThatIsMarkedAs:
             ("hidden", ["false", "true"], "1 hidden message left out"),
             ("state", ["published", "draft"], "1 draft left out"),
             ("post_number,post_type", ["1,1", "2,4"], "1 internal note left out"),
+            ("post_visibility", ["1", "2"], "1 deleted message left out"),
+            ("post_visibility", ["1", "0"], "1 hidden message left out"),
+            ("post_visibility", ["1.0", "3.0"], "1 hidden message left out"),
+            ("post_approved", ["1", "0"], "1 hidden message left out"),
+            ("post_delete_time", ["0", "1700002500"], "1 deleted message left out"),
+            ("message_state", ["visible", "moderated"], "1 hidden message left out"),
+            ("post_status", ["publish", "spam"], "1 hidden message left out"),
+            ("is_deleted", ["0", "1"], "1 deleted message left out"),
+            ("pid,tid,visible", ["1,1,1", "2,1,-1"], "1 deleted message left out"),
+            ("messageType", ["message", "systemEventMessage"], "1 service message left out"),
+            ("messageType", ["message", "unknownFutureValue"], "1 service message left out"),
         ],
     )
     def test_a_message_marked_as_no_part_of_the_conversation_is_omitted_and_counted(
@@ -376,7 +388,7 @@ class TestAMessageThatIsMarkedAs:
         assert notices_of(file) == [notice]
 
     @pytest.mark.parametrize(
-        ("column", "cell"), [("deleted_at", "null"), ("post_type", "4"), ("state", "OH")]
+        ("column", "cell"), [("deleted_at", "null"), ("post_type", "4"), ("state", "OH"), ("visible", "0")]
     )
     def test_a_message_with_another_mark_is_kept(self, tmp_path: Path, column: str, cell: str) -> None:
         file = written(tmp_path / "t.csv", f"topic_id,speaker,text,{column}\n1,Ann,Hi.,{cell}\n")
@@ -1412,6 +1424,75 @@ class TestMessagesOfOtherPrograms:
         broken = written(tmp_path / "u.jsonl", "\n".join([*map(json.dumps, rows), '{"name": "Bo"']))
         with pytest.raises(InputError, match="the chat has an unreadable message"):
             load(broken)
+
+
+class TestMicrosoftTeams:
+    def chat(self, folder: Path, *bodies: str) -> Path:
+        rows = [
+            {
+                "id": str(at),
+                "chatId": "7",
+                "from": {"user": {"id": "1", "displayName": "Ann"}},
+                "body": {"contentType": "html", "content": body},
+            }
+            for at, body in enumerate(bodies)
+        ]
+        return written(folder / "t.json", json.dumps({"value": rows}))
+
+    def test_attachments_and_events_are_not_texts(self, tmp_path: Path) -> None:
+        mark = '<attachment id="f1"></attachment>'
+        file = self.chat(
+            tmp_path,
+            "<p>Hi.</p>",
+            "<systemEventMessage/>",
+            mark,
+            f"<div><div>\n{mark}</div></div>",
+            f"{mark}<p>Look &amp; see.</p>",
+        )
+        assert texts(file) == {"7": ["Hi.", "Look & see."]}
+        assert set(notices_of(file)) == {
+            "1 service message left out",
+            "2 media placeholders left out",
+            "1 attachment mark removed",
+            "2 texts converted from HTML",
+        }
+
+    def test_other_tags_of_this_name_are_kept(self, tmp_path: Path) -> None:
+        text = "What is <attachment> or <systemEventMessage/>?"
+        assert texts(self.chat(tmp_path, text)) == {"7": [text]}
+
+
+class TestColumnsOfForums:
+    @pytest.mark.parametrize("column", ["post_username", "poster", "post_author", "posterName", "poster_id"])
+    def test_name_the_speaker(self, tmp_path: Path, column: str) -> None:
+        file = written(tmp_path / "t.csv", f"topic_id,{column},post_text\n1,Ann,Hi.\n1,Bo,Ho.\n")
+        assert said(file) == {"1": [("Ann", "Hi."), ("Bo", "Ho.")]}
+
+    def test_prefer_a_character_to_the_picture_on_a_poster(self, tmp_path: Path) -> None:
+        rows = "scene_id,poster,character,text\n1,https://x.org/1.jpg,Ann,Hi.\n"
+        assert said(written(tmp_path / "t.csv", rows)) == {"1": [("Ann", "Hi.")]}
+
+
+class TestNumbersOfMessages:
+    @pytest.mark.parametrize("column", ["utt_no", "utt_idx", "utterance_no", "msg_index", "msg_idx"])
+    def test_without_gaps_are_turn_numbers(self, tmp_path: Path, column: str) -> None:
+        file = written(
+            tmp_path / "t.csv", f"dialogue_id,{column},text\n1,10,J\n" + self.rows(range(9, 0, -1))
+        )
+        assert texts(file) == {"1": list("ABCDEFGHIJ")}
+
+    @pytest.mark.parametrize("column", ["sequence_id", "seq", "seq_no", "idx", "msg_no", "message_number"])
+    def test_with_gaps_order_the_rows(self, tmp_path: Path, column: str) -> None:
+        file = written(tmp_path / "t.csv", f"dialogue_id,{column},text\n" + self.rows([5, 10, 2, 9]))
+        assert texts(file) == {"1": ["B", "E", "I", "J"]}
+        assert f"1 dialogue whose rows were put in the order of {column!r}" in notices_of(file)
+
+    def test_that_are_texts_leave_the_order(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "dialogue_id,sequence_id,text\n1,x9,Hi.\n1,x8,Ho.\n")
+        assert texts(file) == {"1": ["Hi.", "Ho."]}
+
+    def rows(self, numbers: Iterable[int]) -> str:
+        return "".join(f"1,{number},{chr(64 + number)}\n" for number in numbers)
 
 
 class TestOwnMessages:
