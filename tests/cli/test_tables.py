@@ -60,7 +60,7 @@ def test_values_are_printed_as_json_lines_or_as_tables(capsys: pytest.CaptureFix
 
 def test_the_row_of_a_category_omits_the_figures_of_its_source() -> None:
     spread = SimpleNamespace(minimum=0.1, median=0.25, maximum=0.9)
-    figures = {"contexts": 1200, "short": 3, "wanted": 2400, "got": 2397}
+    figures = {"contexts": 1200, "contexts_lacking": 3, "requested": 2400, "drawn": 2397}
     source: Any = SimpleNamespace(name="edits", category="", similarity=spread, **figures)
     category: Any = SimpleNamespace(name="edits", category="C-ent", similarity=None, **figures)
     *_, first, second = printed(shortage_table([source, category]), width=120)

@@ -155,7 +155,9 @@ class TestPage:
     def test_texts_are_escaped(self, around: Neighbourhood) -> None:
         nasty = "</script><script>alert(\"1\")</script><b title='x'>"
         pair = ExamplePair("a/b/1#1", "a", nasty, nasty)
-        text = page(replace(around, topic=nasty, moves_to=(CountedShift(nasty, nasty + "!", 1, (pair,)),)))
+        text = page(
+            replace(around, topic=nasty, outgoing_shifts=(CountedShift(nasty, nasty + "!", 1, (pair,)),))
+        )
         parts = PageParts(text)
         assert len([tag for tag, _ in parts.elements if tag == "script"]) == 3
         assert not [of for _, of in parts.elements if "title" in of]
