@@ -100,8 +100,8 @@ RARE = {
     "asked_claim", "modality_claim", "person_claim", "quantifier_claim", "quantity_claim", "request_claim",
     "role_claim", "tense_claim", "thing_claim", "time_claim",
 }  # fmt: skip
-"""Transforms that need a request, or a short statement with a time, a number, a plan or certain words. A novel
-has few of them."""
+"""Transforms that need a request, or a short statement with a time, a number, a plan or certain words. A
+novel has few of them."""
 
 
 @pytest.mark.slow
