@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphneg.errors import InputError
+from graphneg.records.runs import check_new, write_atomically
 
 if TYPE_CHECKING:
     from bokeh.plotting import figure
@@ -92,9 +93,22 @@ def write(text: str, out: str | Path) -> None:
         out: File to write; an existing file is replaced.
 
     Raises:
-        InputError: The file cannot be written.
+        InputError: The file cannot be written, or is a pipe, a device or a dangling link.
+    """  # noqa: DOC502
+    path = Path(out)
+    check_new(path, overwrite=True)
+    write_atomically(path, text)
+
+
+def is_page(path: Path) -> bool:
+    """Return whether a file is empty or begins as an HTML page.
+
+    Args:
+        path: The file.
+
+    Returns:
+        True for an empty file and for a page.
     """
-    try:
-        Path(out).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{out}: can't be written: {error.strerror}") from error
+    with path.open("rb") as file:
+        start = file.read(100).lstrip().lower()
+    return not start or start.startswith((b"<!doctype html", b"<html"))

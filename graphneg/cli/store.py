@@ -12,6 +12,7 @@ Example::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -32,6 +33,7 @@ from graphneg.cli.terminal import (
     print_note,
     progress_bars,
 )
+from graphneg.errors import InputError
 from graphneg.shards import shard_of
 
 if TYPE_CHECKING:
@@ -181,7 +183,7 @@ def load(
     if bulk is not None and where.store is not None:
         raise BadParameter("writes files and uses no store: remove --store", param_hint="--bulk")
     with (
-        _rejection_writer(rejected) as listener,
+        _rejection_writer(rejected, paths or ()) as listener,
         where.opened(making=True) if bulk is None else _bulk(bulk) as target,
         progress_bars("the data loaded so far are kept; run the same command again to continue") as bars,
     ):
@@ -223,14 +225,38 @@ def _bulk(folder: Path) -> BulkFiles:
     return BulkFiles(folder)
 
 
+# Matches a line of the file that ``--rejected`` names: a place, a tab and a reason.
+_REJECTION = re.compile(rb"[^\t\n]+\t[^\t\n]+\n?")
+
+
+def _check_rejection_file(file: Path, paths: Sequence[Path]) -> None:
+    """Refuse an existing file, unless it is empty or an earlier list of rejected items."""
+    from graphneg.records.runs import check_new
+
+    check_new(file, overwrite=True)
+    if file.is_symlink():
+        raise InputError(f"{file}: a link, which is not followed; name another file")
+    if not file.exists():
+        return
+    if any(path.exists() and path.samefile(file) for path in paths):
+        raise InputError(f"{file}: this file is also to be loaded; name another file for --rejected")
+    with file.open("rb") as existing:
+        line = existing.readline(10_000)
+    if line and not _REJECTION.fullmatch(line):
+        raise InputError(f"{file}: the file exists and is no list of rejected items; name another file")
+
+
 @contextmanager
-def _rejection_writer(file: Path | None) -> Generator[Callable[[Rejected], None] | None]:
+def _rejection_writer(
+    file: Path | None, paths: Sequence[Path]
+) -> Generator[Callable[[Rejected], None] | None]:
     """Provide a function that writes the location of a rejected item and the reason to ``file``."""
     from graphneg.records.runs import unwritable
 
     if file is None:
         yield None
         return
+    _check_rejection_file(file, paths)
     try:
         # Use line buffering, so that no complete line is lost if the process is killed.
         stream = file.open("w", buffering=1, encoding="utf-8")

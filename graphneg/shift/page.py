@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.bokeh_pages import FONT, drawing_item, render, require_bokeh, write
+from graphneg.bokeh_pages import FONT, drawing_item, is_page, render, require_bokeh, write
+from graphneg.errors import InputError
 from graphneg.store.connection import Store
 from graphneg.store.queries import explore
 
@@ -311,6 +312,12 @@ def write_page(around: Neighbourhood, out: str | Path) -> None:
 
     Args:
         around: The topic and its shifts.
-        out: File to write.
+        out: File to write. An existing HTML page is replaced.
+
+    Raises:
+        InputError: The file cannot be written, or exists and is not an HTML page.
     """
+    path = Path(out)
+    if path.is_file() and not is_page(path):
+        raise InputError(f"{out}: the file exists and is not an HTML page; name another file")
     write(page(around), out)

@@ -460,8 +460,8 @@ def administration_command(query: str) -> str | None:
     r"""Return the beginning of a SHOW command that describes users, databases or running queries.
 
     All readers of an embedded store share an account, so ``SHOW TRANSACTIONS`` would show each reader the
-    texts of the others' queries. The embedded server accepts SHOW only as the first word of a query, in this
-    spelling: it decodes no Unicode escapes outside strings.
+    texts of the others' queries. The embedded server accepts SHOW only as the first word of a query or after
+    ``USE database``, in this spelling: it decodes no Unicode escapes outside strings.
 
     Args:
         query: The Cypher text.
@@ -471,11 +471,16 @@ def administration_command(query: str) -> str | None:
 
     >>> administration_command("// all\nshow /* x */ transactions YIELD currentQuery")
     'SHOW TRANSACTIONS'
+    >>> administration_command("USE neo4j SHOW TRANSACTIONS")
+    'SHOW TRANSACTIONS'
     >>> administration_command("SHOW RANGE INDEXES YIELD name")
     >>> administration_command("MATCH (show) RETURN show")
     """
     _, rest = _mode_and_query(query)
     words = without_comments(rest).upper()
+    if words.startswith("USE "):
+        # The name of the database may contain blanks: "USE `my db` SHOW USERS".
+        words = "SHOW " + words.partition(" SHOW ")[2] if " SHOW " in words else ""
     if not words.startswith("SHOW ") or _ALLOWED_SHOW.match(words):
         return None
     return " ".join(words.split(" ")[:2])

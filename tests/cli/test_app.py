@@ -143,6 +143,25 @@ class TestLoad:
         assert "and 10 more" in ended.err
         assert len(rejected.read_text().splitlines()) == 30
 
+    def test_the_list_of_refused_items_replaces_no_other_file(
+        self, run: Run, store_options: list[str], tmp_path: Path
+    ) -> None:
+        data, own, link, pipe = (tmp_path / name for name in ("data.jsonl", "own.md", "link.txt", "pipe"))
+        lines = '{"id": "good", "turns": ["Hello.", "Hi."]}\n{"id": 1}\n'
+        data.write_text(lines)
+        own.write_text("# My notes\n")
+        link.symlink_to(own)
+        os.mkfifo(pipe)
+        for out in (data, own, link, pipe):
+            ended = run("load", "dialogues", data, "--rejected", out, *store_options)
+            assert ended.status == 1, out
+            assert str(out) in ended.err.replace("\n", "")
+        assert data.read_text() == lines and own.read_text() == "# My notes\n"
+        earlier = tmp_path / "rejected.txt"
+        earlier.write_text("data.jsonl:1\tno turns\n")
+        run("load", "dialogues", data, "--rejected", earlier, *store_options)
+        assert len(earlier.read_text().splitlines()) == 1
+
     def test_a_file_with_only_refused_items_ends_with_1(
         self, run: Run, everyday: Path, tmp_path: Path
     ) -> None:

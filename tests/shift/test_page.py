@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Generator
@@ -181,8 +182,20 @@ class TestPage:
         with pytest.raises(InputError, match=r'pip install "graphneg\[exploring\]"'):
             page(around)
 
+    def test_only_a_page_is_replaced(self, around: Neighbourhood, tmp_path: Path) -> None:
+        own, link, pipe = (tmp_path / name for name in ("own.md", "link.html", "pipe"))
+        own.write_text("# My notes\n")
+        link.symlink_to(own)
+        os.mkfifo(pipe)
+        for out in (own, link, pipe):
+            with pytest.raises(InputError, match=re.escape(str(out))):
+                write_page(around, out)
+        assert own.read_text() == "# My notes\n"
+        write_page(around, tmp_path / "coffee.html")
+        write_page(around, tmp_path / "coffee.html")
+
     def test_a_file_that_cant_be_written_is_named(self, around: Neighbourhood, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"nowhere.*can't be written: No such file"):
+        with pytest.raises(InputError, match=r"nowhere does not exist"):
             write_page(around, tmp_path / "nowhere" / "coffee.html")
 
 

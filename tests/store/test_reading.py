@@ -70,6 +70,8 @@ ADMINISTRATION = [
     "SHOW TRANSACTION YIELD currentQuery",
     "// SHOW INDEXES\n show /* INDEXES */\u00a0transactions yield *;",
     "EXPLAIN SHOW TRANSACTIONS",
+    "USE neo4j SHOW TRANSACTIONS",
+    "use `neo4j`\n/* x */ show transactions YIELD *",
     "SHOW CURRENT USER",
     "SHOW USERS",
     "SHOW DATABASES",
