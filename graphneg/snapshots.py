@@ -228,7 +228,8 @@ class Snapshot:
 
         Raises:
             InputError: The store already has another snapshot, or the number of its opposites, frames or
-                lexicon entries differs from the store from which the snapshot was made.
+                lexicon entries differs from the store from which the snapshot was made. Or the rows have
+                missing or wrong values.
         """
         known = stored_snapshot(store)
         if known is not None:
@@ -250,7 +251,14 @@ class Snapshot:
         for part, rows in groupby(self._rows(), itemgetter(0)):
             numbered = enumerate(iter(lambda rows=rows: [row for _, row in islice(rows, _PAGE)], list[Row]()))
             for number, page in numbered:
-                _LOADING[part](store, part, number, page)
+                # The digest shows damage, but not that another program has written the file.
+                try:
+                    _LOADING[part](store, part, number, page)
+                except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+                    raise InputError(
+                        f"{self.path}: the rows of part {part[:40]!r} are not those of a snapshot of "
+                        f"graphneg {__version__}; write the snapshot again with graphneg shards snapshot"
+                    ) from error
                 bar.advance(len(page))
         # If the snapshot contains the sentences of all dialogues, mark the dialogues of the shard, so that
         # their sentences are not added a second time.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 import shutil
 import subprocess
@@ -281,6 +283,28 @@ def test_the_same_store_gives_the_same_snapshot(
     assert Snapshot.write(whole.store, tmp_path / "third.snapshot", ["donors", "bank"]).digest == again.digest
     assert again.digest != snapshot.digest
     assert Snapshot.read(snapshot.path) == snapshot
+
+
+@pytest.mark.parametrize("row", [["evil", {}], ["shifts", 5], ["method", "x"], ["shifts", ["a", "b", 2**70]]])
+def test_a_snapshot_with_rows_of_another_program_is_refused_in_a_line(
+    row: list[Any], snapshot: Snapshot, tmp_path: Path
+) -> None:
+    with gzip.open(snapshot.path) as file:
+        head, *rows = file.read().splitlines(keepends=True)
+    facts = json.loads(head) | {"resources": {}}
+    del facts["snapshot"]
+    rows.insert(0, json.dumps(row).encode() + b"\n")
+    # The digest is right, as another program can also compute it.
+    digest = hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=16)
+    for line in rows:
+        digest.update(line)
+    with gzip.open(tmp_path / "own.snapshot", "wb") as file:
+        file.write(json.dumps({"snapshot": digest.hexdigest(), **facts}).encode() + b"\n" + b"".join(rows))
+    with (
+        open_store(tmp_path / "store") as store,
+        pytest.raises(InputError, match="are not those of a snapshot"),
+    ):
+        Snapshot.read(tmp_path / "own.snapshot").load(store)
 
 
 def test_a_store_of_a_shard_says_what_it_can_not_do(
