@@ -74,13 +74,19 @@ def main() -> None:
 
 def _started(tree: Path, arguments: tuple[str, ...]) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", WORKER, *arguments],
+        [_python_of(tree), "-c", WORKER, *arguments],
         cwd=tree,
         env=os.environ | {"PYTHONPATH": str(tree)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
+
+
+def _python_of(tree: Path) -> str:
+    """Return the Python of a checkout's own ``.venv``, whose packages fit its code, or else this Python."""
+    own = (tree / ".venv" / "bin" / "python").absolute()
+    return str(own) if own.exists() else sys.executable
 
 
 def _line(process: subprocess.Popen[str]) -> str:
