@@ -108,7 +108,13 @@ def is_page(path: Path) -> bool:
 
     Returns:
         True for an empty file and for a page.
+
+    Raises:
+        InputError: The file cannot be read.
     """
-    with path.open("rb") as file:
-        start = file.read(100).lstrip().lower()
+    try:
+        with path.open("rb") as file:
+            start = file.read(100).lstrip().lower()
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}; name another file") from error
     return not start or start.startswith((b"<!doctype html", b"<html"))

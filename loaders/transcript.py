@@ -357,7 +357,9 @@ def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
 
 
 def _without_wrapped_lines(found: Sequence[re.Match[str] | None]) -> list[re.Match[str] | None]:
-    """Drop the matches of lines that continue a turn, in a dialogue whose turns have times.
+    """Remove matches of lines without a time, if the turns of the dialogue begin with times.
+
+    Such a line continues the previous turn, even if it looks like ``Name: text``.
 
     In the second of these lines, "two hives" is not a name:
 
@@ -368,7 +370,7 @@ def _without_wrapped_lines(found: Sequence[re.Match[str] | None]) -> list[re.Mat
         found: The match of each line; None for a line that does not look like a turn.
 
     Returns:
-        The matches, with None in place of those that are dropped.
+        The matches, with None in place of each removed match.
     """
     turns = [turn for turn in found if turn is not None]
     timed = [turn for turn in turns if _has_time(turn)]

@@ -240,8 +240,11 @@ def _check_rejection_file(file: Path, paths: Sequence[Path]) -> None:
         return
     if any(path.exists() and path.samefile(file) for path in paths):
         raise InputError(f"{file}: this file is also to be loaded; name another file for --rejected")
-    with file.open("rb") as existing:
-        line = existing.readline(10_000)
+    try:
+        with file.open("rb") as existing:
+            line = existing.readline(10_000)
+    except OSError as error:
+        raise InputError(f"{file}: can't be read: {error.strerror}; name another file") from error
     if line and not _REJECTION.fullmatch(line):
         raise InputError(f"{file}: the file exists and is no list of rejected items; name another file")
 

@@ -102,8 +102,8 @@ def stored_snapshot(store: Store) -> StoredSnapshot | None:
     if not found:
         return None
     facts = json.loads(found[0]["facts"])
-    # In the JSON text, each number of dialogues is a list such as ["everyday", "train", 40], because the keys
-    # of JSON objects cannot be pairs of a corpus and a split.
+    # The JSON text contains lists such as ["everyday", "train", 40]: a corpus, a split and its number of
+    # dialogues. It contains no object, because a key of a JSON object cannot be a pair.
     dialogues = {(corpus, split): amount for corpus, split, amount in facts["dialogues"]}
     return StoredSnapshot(found[0]["digest"], tuple(facts["parts"]), dialogues, facts["utterances"])
 
