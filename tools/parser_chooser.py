@@ -20,7 +20,7 @@ from graphneg.parsers.dependency.learned.concepts import (
     FragmentOption,
     candidates,
     context_features,
-    open_words,
+    words_to_choose,
 )
 from graphneg.parsers.dependency.learned.features import kind_of
 from graphneg.parsers.dependency.learned.tables import (
@@ -185,7 +185,7 @@ def choices(
     right = gold_fragments(gold)
     sentence_count = sentence_counts(gold, draft.words, which)
     found: list[Choice] = []
-    for word, rule_fragment, _ in open_words(draft):
+    for word, rule_fragment, _ in words_to_choose(draft):
         options = candidates(meanings, draft.words, word.i, rule_fragment, sentence_count[word_key(word)])
         best = max(
             range(len(options)), key=lambda i: (_match_score(options[i].fragment, right.get(word.i, "")), -i)

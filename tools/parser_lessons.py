@@ -69,7 +69,7 @@ def copy_words(words: Sequence[Word]) -> list[Word]:
         The copies.
     """
     copies: list[Word] = []
-    copies.extend(replace(word, kids=list(word.kids), tree=copies) for word in words)
+    copies.extend(replace(word, kids=list(word.dependents), tree=copies) for word in words)
     return copies
 
 
@@ -415,7 +415,7 @@ def pair_sentence(draft: GraphDraft, gold: GoldGraph, meanings: Meanings, weight
     match = match_nodes(draft, gold)
     roles = {(h, d): plain_role(role) for h, role, d in sorted(gold.arcs)}
     seen = DraftFeatures(draft, meanings)
-    place = {i: n for n, i in enumerate(seen.alive)}
+    place = {i: n for n, i in enumerate(seen.live_nodes)}
     heads: list[int] = []
     deps: list[int] = []
     pairs: list[list[str]] = []
@@ -429,7 +429,14 @@ def pair_sentence(draft: GraphDraft, gold: GoldGraph, meanings: Meanings, weight
     tops = [place[i] for i, j in match.items() if j == gold.top and i in place]
     lost = len(gold.arcs) - sum(role != "" for role in right)
     return PairSentence(
-        [seen.node(i) for i in seen.alive], heads, deps, pairs, right, weight, tops[0] if tops else -1, lost
+        [seen.node(i) for i in seen.live_nodes],
+        heads,
+        deps,
+        pairs,
+        right,
+        weight,
+        tops[0] if tops else -1,
+        lost,
     )
 
 
@@ -526,7 +533,7 @@ def _usable(roleset: Roleset) -> list[PropBankExample]:
         for example in roleset.examples
         if SHORTEST <= len(example.words) <= LONGEST
         and example.arguments
-        and example.relation is not None
+        and example.predicate is not None
         # PropBank marks traces of moved phrases with "*". A trace is no word.
         and "*" not in example.text
     ]
@@ -552,7 +559,7 @@ def _without_counts_of(
     seen = {form: dict(counts) for form, counts in entry.seen.items()}
     for role, start, end in example.arguments:
         head = phrase_head(words, places[start], places[end] + 1)
-        form = None if head is None else signature(words[places[example.relation]], head)
+        form = None if head is None else signature(words[places[example.predicate]], head)
         number = role.removeprefix("ARG")[:1]
         if form in seen and seen[form].get(number, 0) > 0:
             seen[form][number] -= 1
@@ -564,7 +571,7 @@ def _without_counts_of(
 def _lesson(
     draft: GraphDraft, frame: str, example: PropBankExample, places: Sequence[int], meanings: Meanings
 ) -> PairSentence | None:
-    rel = places[example.relation]
+    rel = places[example.predicate]
     heads = [
         i
         for i, node in enumerate(draft.nodes)
@@ -586,8 +593,8 @@ def _lesson(
         else:
             unknown.update(inside)
     seen = DraftFeatures(draft, meanings)
-    place = {i: n for n, i in enumerate(seen.alive)}
-    lesson = PairSentence([seen.node(i) for i in seen.alive], [], [], [], [], WEIGHT, -1, 0)
+    place = {i: n for n, i in enumerate(seen.live_nodes)}
+    lesson = PairSentence([seen.node(i) for i in seen.live_nodes], [], [], [], [], WEIGHT, -1, 0)
     for head, dep in scored_pairs(seen):
         if head != heads[0] or (dep not in roles and draft.nodes[dep].token in unknown):
             continue

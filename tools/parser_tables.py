@@ -250,7 +250,7 @@ def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
     parts = frame_records(sources, "propbank", read_file, NoProgress())
     rolesets = sorted((part for part in parts if isinstance(part, Roleset)), key=lambda part: part.id or "")
     examples = [(k, one) for k, roleset in enumerate(rolesets) for one in roleset.examples]
-    used, seen = _count_examples(nlp, [(k, one) for k, one in examples if one.relation is not None])
+    used, seen = _count_examples(nlp, [(k, one) for k, one in examples if one.predicate is not None])
     rows = (_row(roleset, used[k], seen[k]) for k, roleset in enumerate(rolesets))
     target.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     return len(rolesets)
@@ -267,12 +267,12 @@ def _count_examples(
     docs = nlp.pipe((Doc(nlp.vocab, words=list(one.words)) for _, one in examples), batch_size=128)
     for (k, example), doc in zip(examples, docs, strict=True):
         words = read_words(doc)
-        if example.relation is None or example.relation >= len(words):
+        if example.predicate is None or example.relation >= len(words):
             continue
         used[k] += 1
         for kind, start, end in example.arguments:
             head = phrase_head(words, start, end + 1)
-            form = None if head is None else signature(words[example.relation], head)
+            form = None if head is None else signature(words[example.predicate], head)
             if form is not None and (kind.startswith("ARG") and "-" not in kind.replace("ARGM-", "")):
                 seen[k][form, kind[3:] if kind[3:].isdigit() else "M"] += 1
     return used, seen

@@ -216,7 +216,7 @@ class Clauses:
         """Return whether the node ``other`` is below the node ``k`` or has the same parent."""
         up = self._view.nodes[other].parent
         return (
-            other in self._view.inside(k)
+            other in self._view.descendants(k)
             or (up is not None and up == self._view.nodes[k].parent)
             or other == k == 0
         )
@@ -250,7 +250,7 @@ class Clauses:
         if several and k not in self.main:
             return None
         start = k if several else top
-        inside, whole = view.inside(start), view.subtree(start)
+        inside, whole = view.descendants(start), view.subtree(start)
         heads = [head for head in heads if head in whole]
         # A single word, a question and reported speech ("He said that ...") are not statements to repeat.
         if not inside or view.is_a(start, "retelling") or any(at in whole for at in view.question_nodes):
@@ -260,7 +260,7 @@ class Clauses:
         if any(view.is_a(at, "wondering", "thinking", "courtesy") for at in whole):
             return None
         # The meaning of "I do" depends on the question before it, so it cannot be repeated elsewhere.
-        if any(view.is_a(head, "answer") and len(view.inside(head)) < 3 for head in heads):
+        if any(view.is_a(head, "answer") and len(view.descendants(head)) < 3 for head in heads):
             return None
         # Asides such as "I mean" are not statements.
         if any(view.is_a(at, "aside") for at in heads):
@@ -290,7 +290,7 @@ class Clauses:
         """Return whether a clause only reacts to an earlier turn: "That's right", "It's okay"."""
         view = self._view
         # In "It's not okay", the negation is no content of its own.
-        content = [at for at in view.inside(k) if not view.is_a(at, "anaphor", "pointer", "remark")]
+        content = [at for at in view.descendants(k) if not view.is_a(at, "anaphor", "pointer", "remark")]
         return view.is_a(k, "remark") and all(view.nodes[at].concept is None for at in content)
 
     def _refers_back(self, k: int) -> bool:
@@ -312,7 +312,9 @@ class Clauses:
         """
         view = self._view
         happens = view.is_frame[k] and not view.is_a(k, "timeless", "reified")
-        return happens and bool(view.inside(k)) and self.clause_type(k) in ("statement", "report", "wish")
+        return (
+            happens and bool(view.descendants(k)) and self.clause_type(k) in ("statement", "report", "wish")
+        )
 
     def is_context_free(self, k: int) -> bool:
         """Return whether a sentence makes sense in any dialogue.
@@ -327,7 +329,7 @@ class Clauses:
             True if the sentence can be copied into any dialogue.
         """
         view = self._view
-        if len(view.inside(k)) not in PORTABLE or not view.is_frame[k] or view.is_a(k, "phrasal"):
+        if len(view.descendants(k)) not in PORTABLE or not view.is_frame[k] or view.is_a(k, "phrasal"):
             return False
         if self._omits_main_verb(k):
             return False

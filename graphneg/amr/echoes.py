@@ -125,7 +125,7 @@ def _word(view: AmrView, k: int) -> str:
         below = (_plain(view, at) for role, at in view.roles_out[k] if role in _NUMBERED)
         return " ".join([lexeme(view.labels[k]), *sorted(below)])
     names = [at for role, at in view.roles_out[k] if role == "name"]
-    inside = (view.nodes[at].value or "" for name in names for at in view.inside(name))
+    inside = (view.nodes[at].value or "" for name in names for at in view.descendants(name))
     return " ".join(inside) or _plain(view, k)
 
 

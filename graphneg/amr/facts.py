@@ -80,7 +80,7 @@ def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> li
     Returns:
         One dictionary per node, indexed by node index. Properties whose value is False or None are left out.
     """
-    return analysed(graph, text, lexicon or english()).facts
+    return analyse(graph, text, lexicon or english()).facts
 
 
 class Analysis(NamedTuple):
@@ -101,7 +101,7 @@ class Analysis(NamedTuple):
     statements: list[Statement]
 
 
-def analysed(graph: AmrGraph, text: str, lexicon: Lexicon) -> Analysis:
+def analyse(graph: AmrGraph, text: str, lexicon: Lexicon) -> Analysis:
     """Compute the properties and the statements (`Statement`) of the nodes of a graph.
 
     Args:

@@ -89,7 +89,7 @@ class Nouns:
         if view.nodes[k].concept is None or view.is_frame[k] or view.kinds[k] == OTHER:
             return False
         # A ``person`` without children is often not expressed by a separate word, so it is not replaced.
-        is_bare_person = label == "person" and not view.inside(k)
+        is_bare_person = label == "person" and not view.descendants(k)
         return not view.is_a(k, "closed") and not _COMPOSED.fullmatch(label) and not is_bare_person
 
     def coarse_kind(self, k: int) -> str:
@@ -117,7 +117,11 @@ class Nouns:
             each argument except ``ARG0``, so that only arguments of the same verb are swapped. None if the
             node must not be replaced.
         """
-        if not self._is_argument(k) or len(self._view.inside(k)) >= SMALL or not self._is_simple_subtree(k):
+        if (
+            not self._is_argument(k)
+            or len(self._view.descendants(k)) >= SMALL
+            or not self._is_simple_subtree(k)
+        ):
             return None
         up = self._view.nodes[k].parent
         # Verbs such as "solve" and "learn" accept few objects. In "solve a problem", "problem" may only be
@@ -166,7 +170,8 @@ class Nouns:
         if view.is_frame[k] or view.labels[k] == "person":
             return True
         return all(
-            view.roles[at] in _ROLES_BELOW_NOUN or view.roles[at].startswith("op") for at in view.inside(k)
+            view.roles[at] in _ROLES_BELOW_NOUN or view.roles[at].startswith("op")
+            for at in view.descendants(k)
         )
 
     def _deed(self, k: int) -> str | None:
@@ -274,7 +279,7 @@ class Nouns:
             True if nothing else is below the noun. A modifier is accepted only if the noun is an argument
             (``ARG0``, ``ARG1``, ...).
         """
-        inside = self._view.inside(k)
+        inside = self._view.descendants(k)
         if len(inside) > 1:
             return False
         roles = {"poss", "quant"} | ({"mod"} if self._view.roles[k].startswith("ARG") else set())
@@ -410,7 +415,7 @@ class Nouns:
             # *it* refers to nothing in "It takes an hour" and "It costs a lot to live here". It refers to a
             # thing in "It takes batteries" and "It costs a lot".
             timed = any(view.is_a(at, "lasting") for at in others)
-            return timed or any(view.is_frame[at] for at in view.inside(above))
+            return timed or any(view.is_frame[at] for at in view.descendants(above))
         # *it* refers to nothing in "It's getting late" and "It looks like rain".
         return view.is_a(above, "becoming") and any(view.is_a(at, "impersonal") for at in others)
 
@@ -492,7 +497,7 @@ class Nouns:
             of: Type of the name, such as ``name person``. It is returned as the first value.
         """
         view = self._view
-        words = " ".join(view.nodes[at].value or "" for at in view.inside(k))
+        words = " ".join(view.nodes[at].value or "" for at in view.descendants(k))
         # A title alone ("Mr", "Doctor") is ignored: swapping it does not make the text wrong.
         if (
             not words

@@ -75,7 +75,7 @@ class AmrView:
         """
         return k is not None and not self.classes[k].isdisjoint(names)
 
-    def inside(self, k: int) -> range:
+    def descendants(self, k: int) -> range:
         """Return the indices of all nodes below a node.
 
         Args:
@@ -140,7 +140,7 @@ class AmrView:
         found = [False] * self.size
         for at in range(self.size) if self.question_nodes else ():
             is_top = self.roles[at].startswith("snt") or (at == 0 and not self.is_multiple)
-            if is_top and any(asked in self.inside(at) for asked in self.question_nodes):
+            if is_top and any(asked in self.descendants(at) for asked in self.question_nodes):
                 for k in self.subtree(at):
                     found[k] = True
         return found

@@ -135,11 +135,11 @@ def _write_sheet(
     out: Path, files: Sequence[str], human: Sequence[Path], n: int, seed: int, questions: str, overwrite: bool
 ) -> None:
     """Sample negatives. Write the negatives to a sheet, and their sources to a key file."""
-    from graphneg.evaluation.review.drawing import draw
+    from graphneg.evaluation.review.drawing import sample_review
     from graphneg.evaluation.review.exchange import write_blank_sheet
     from graphneg.evaluation.review.questions import load_questions
 
-    drawn = draw(files, human, each=n, seed=seed, questions=load_questions(questions))
+    drawn = sample_review(files, human, each=n, seed=seed, questions=load_questions(questions))
     key = write_blank_sheet(drawn.set, out, overwrite=overwrite)
     print_shortages(drawn, n)
     print_message(f"{out}: {counted(len(drawn.set.items), 'row')} to judge; {key} records their sources")

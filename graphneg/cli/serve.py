@@ -139,10 +139,10 @@ class ReviewOptions:
         self, path: Path, files: Sequence[Path], questions: Questions, gold: Sequence[Item]
     ) -> Judgements:
         """Sample the items to judge, and create the file in which answers are stored."""
-        from graphneg.evaluation.review.drawing import draw
+        from graphneg.evaluation.review.drawing import sample_review
         from graphneg.evaluation.review.judgements import Judgements
 
-        drawn = draw(
+        drawn = sample_review(
             [str(file) for file in files],
             self.human or (),
             each=self.n,

@@ -200,8 +200,8 @@ class Resolver:
     def _name(self, mention: Mention, speaker: str, found: dict[int, _KnownEntity]) -> _KnownEntity | None:
         bearer: _KnownEntity | None = None
         # In "I'm Mary" and "My name is Mary", the name belongs to the person of the pronoun.
-        if mention.names is not None:
-            bearer = found.get(mention.names)
+        if mention.named_pronoun is not None:
+            bearer = found.get(mention.named_pronoun)
         # In "Hi, Mary.", the name belongs to the other speaker.
         elif mention.is_address:
             addressee = self._addressee(speaker)

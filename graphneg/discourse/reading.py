@@ -105,10 +105,11 @@ class Mention:
             determiner.
         modifiers: The modifiers of the noun in the graph, without determiners and the owner.
         owner: The index of the possessor's node; `NOBODY` if only the text shows a possessor; else None.
-        names: For the name in "I'm Mary", the index of the pronoun *I*; None for other mentions.
+        named_pronoun: For the name in "I'm Mary", the index of the pronoun *I*; None for other mentions.
         is_address: Whether the speaker addresses somebody with the name ("Hi, Mary").
         is_argument: Whether the node is an argument of a predicate, so that a later pronoun can refer to it.
-        place: Sort key by which mentions are resolved: the position in the text, or in the graph if the node
+        sort_key: Sort key by which mentions are resolved: the position in the text, or in the graph if the
+        node
     is not aligned with the text.
     """
 
@@ -122,10 +123,10 @@ class Mention:
     definiteness: Definiteness = "bare"
     modifiers: frozenset[str] = frozenset()
     owner: int | None = None
-    names: int | None = None
+    named_pronoun: int | None = None
     is_address: bool = False
     is_argument: bool = True
-    place: tuple[int, int] = (0, 0)
+    sort_key: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +319,7 @@ class _Reader:
     def mentions(self) -> list[Mention]:
         """Return the mentions in the order of the text."""
         found = [mention for k in range(self._view.size) if (mention := self._mention(k)) is not None]
-        return sorted(found, key=lambda mention: mention.place)
+        return sorted(found, key=lambda mention: mention.sort_key)
 
     def _mention(self, k: int) -> Mention | None:
         view, label = self._view, self._view.labels[k]
@@ -327,11 +328,13 @@ class _Reader:
             return None
         place = (self._spans[k][0] if k in self._spans else k, k)
         if label in _SPEAKING:
-            return Mention(k, _SPEAKING[label], label, label, "person", place=place)
+            return Mention(k, _SPEAKING[label], label, label, "person", sort_key=place)
         if label in values("pronouns"):
             # In "It rains", *it* refers to nothing, so it is not a mention.
             return (
-                None if self._facts[k].get("expletive") else Mention(k, "pronoun", label, label, place=place)
+                None
+                if self._facts[k].get("expletive")
+                else Mention(k, "pronoun", label, label, sort_key=place)
             )
         if self._facts[k].get("has_name"):
             return self._named_mention(k, place)
@@ -341,7 +344,7 @@ class _Reader:
         """Return the mention of a name, without its titles; None if nothing is left."""
         view = self._view
         name = next((at for role, at in view.roles_out[k] if role == "name"), None)
-        parts = [view.labels[at].strip('"') for at in view.inside(name)] if name is not None else []
+        parts = [view.labels[at].strip('"') for at in view.descendants(name)] if name is not None else []
         genders = values("titles")
         gender = next((genders[part.lower()] for part in parts if part.lower() in genders), "")
         own = [part for part in parts if self._is_proper(part.lower())]
@@ -359,10 +362,10 @@ class _Reader:
             gender,
             "singular",
             "definite",
-            names=self._namesake(k),
+            named_pronoun=self._namesake(k),
             is_address=role == "vocative" and self._is_address(k, own),
             is_argument=role.startswith("ARG") or role in ("domain", "location", "accompanier", "op1"),
-            place=place,
+            sort_key=place,
         )
 
     def _is_address(self, k: int, name: list[str]) -> bool:
@@ -474,7 +477,7 @@ class _Reader:
             self._modifiers(k),
             owner,
             is_argument=bool(role) and role != "mod",
-            place=place,
+            sort_key=place,
         )
 
     def _last_token(self, k: int, at: int, head: str) -> int | None:
@@ -502,7 +505,7 @@ class _Reader:
                 return "definite"
         if token is None:
             return "bare"
-        inside = {lexeme(view.labels[at]) for at in view.inside(k)}
+        inside = {lexeme(view.labels[at]) for at in view.descendants(k)}
         for at in range(token - 1, max(token - 5, -1), -1):
             word = self._tokens[at]
             kind = values("determiners").get(word)

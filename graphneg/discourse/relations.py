@@ -147,7 +147,7 @@ class _Propositions:
             # If a reentrancy leads to a node outside of the phrase, use only the lexeme of that node.
             key = (
                 self._phrase(at, depth + 1)
-                if at in view.inside(k) or at in self._references
+                if at in view.descendants(k) or at in self._references
                 else lexeme(view.labels[at])
             )
             if key is None:

@@ -73,7 +73,8 @@ class Form:
         write: Function that writes items to a file and returns how many it has written.
         encode: Function that converts an item into a JSON value for the file of a shard.
         decode: Function that converts such a JSON value back into an item.
-        first: Function that yields the items that belong to no dialogue. They precede the items of dialogues.
+        leading_items: Function that yields the items that belong to no dialogue. They precede the items of
+        dialogues.
     """
 
     kind: str
@@ -81,7 +82,7 @@ class Form:
     write: Callable[[Iterable[Any], Path], int]
     encode: Callable[[Any], Any] = lambda item: item
     decode: Callable[[Any], Any] = lambda item: item
-    first: Callable[[Store], Iterator[Any]] = lambda store: iter(())
+    leading_items: Callable[[Store], Iterator[Any]] = lambda store: iter(())
 
 
 def export(
@@ -131,7 +132,7 @@ def export(
     progress.start("export", count_dialogues(store, selection), "dialogues")
 
     def items() -> Iterator[Any]:
-        yield from form.first(store)
+        yield from form.leading_items(store)
         for batch in _batches(store, selection):
             yield from (item for _, item in form.items(store, batch))
             progress.advance(len(batch))
@@ -175,7 +176,7 @@ def _export_shard(
             # Items that belong to no dialogue are in the first shard. Their sort keys are integers instead of
             # dialogue ids, so that they are sorted before the items of dialogues.
             is_first = not done and selection.shard is not None and selection.shard.index == 1
-            first = enumerate(form.first(store) if is_first else ())
+            first = enumerate(form.leading_items(store) if is_first else ())
             before = ((place, form.encode(item)) for place, item in first)
             for batch in _batches(store, selection, done, resumed.last):
                 items = [(natural_order(id), form.encode(item)) for id, item in form.items(store, batch)]
@@ -367,7 +368,7 @@ def _add_graph(whole: Any, graph: AmrGraph) -> None:
         whole.add_edge(f"{graph.id}.{ends[0]}", f"{graph.id}.{ends[1]}", type="ROLE", role=name)
 
 
-DIALOGUES = Form("dialogues", _whole_dialogues, _write_values, first=resource_values)
+DIALOGUES = Form("dialogues", _whole_dialogues, _write_values, leading_items=resource_values)
 """The format for the export of a whole store, which the loader ``dialogues`` can read."""
 _RECORDS = Form(RECORDS, _positives, _write_jsonl, to_record, from_record)
 _PENMAN = Form("graphs", _graphs, _write_penman)

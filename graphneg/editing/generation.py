@@ -82,7 +82,7 @@ PREVIEWED = 100
 """Maximum number of dialogues that `preview` tries to edit. It stops after its first negative."""
 REPLAY_BATCH = 200
 """Number of negatives that `stored_negatives` decodes in one batch."""
-MAX_WAVES = 12
+MAX_ROUNDS = 12
 """Maximum number of planning rounds for a batch of dialogues. Later rounds replace refused negatives."""
 NO_TOPIC = word_class("words-of-talk") | word_class("vague-words")
 """Lemmas that do not tell the topic of a text."""
@@ -176,8 +176,8 @@ class Negatives(NegativeStream):
     """The negatives of a request, as a stream that can be iterated, written to a file and resumed.
 
     Each iteration makes all negatives again; ``summary`` describes the last iteration. If an edit is refused,
-    other edits of the dialogue are tried, in at most `MAX_WAVES` rounds. A negative that could not be made is
-    counted in ``summary`` with a reason. Usually this is the reason why the first attempt failed
+    other edits of the dialogue are tried, in at most `MAX_ROUNDS` rounds. A negative that could not be made
+    is counted in ``summary`` with a reason. Usually this is the reason why the first attempt failed
     (``no-site``, a code of the decoder, ``ungrammatical``, ``duplicate``, ``ill-formed``). If the dialogue
     cannot be edited at all, `refusal_reason` gives the reason.
     """
@@ -337,7 +337,7 @@ class Negatives(NegativeStream):
 
     def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
         """Return the negatives of a batch, after further planning rounds that replace refused negatives."""
-        for number in range(MAX_WAVES):
+        for number in range(MAX_ROUNDS):
             # The caller passes the first round, which was planned while the previous batch was decoded.
             wave = self._wave(batch) if number else wave
             if not wave.plans:

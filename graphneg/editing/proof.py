@@ -52,14 +52,14 @@ class CopiedClause:
     Attributes:
         edit: The edit that copies the clause, with the operation ``say`` or ``graft``.
         changes: The edits that change the copy.
-        source: The earlier turn that contains the clause.
+        source_turn: The earlier turn that contains the clause.
         turn: The number of the edited turn.
-        node: The index of a node of the clause in the graph of ``source``.
+        node: The index of a node of the clause in the graph of ``source_turn``.
     """
 
     edit: Edit
     changes: tuple[Edit, ...]
-    source: StoredTurn
+    source_turn: StoredTurn
     turn: int
     node: int
 
@@ -157,9 +157,9 @@ class Prover:
         contradicted = next(
             (before[other].turn for one, other in layer.contradicts if one == f"{_TWIN}/0"), None
         )
-        said = self._reading(copied.source, graphs)
+        said = self._reading(copied.source_turn, graphs)
         index = _clause_at(said, copied.node)
-        claim = None if index is None else before.get(f"{copied.source.graph_id}/{index}")
+        claim = None if index is None else before.get(f"{copied.source_turn.graph_id}/{index}")
         if not declared:
             return Verdict(None, contradicted)
         is_read = _NEGATIVE in replies and len(replies) == len(of_reply) > 1
@@ -186,10 +186,10 @@ class Prover:
         found: dict[str, _Reply] = {}
         for name, changes in kept.items():
             try:
-                graph, places = restate(graphs[copied.source.graph_id or ""], copied.edit.voice, changes)
+                graph, places = restate(graphs[copied.source_turn.graph_id or ""], copied.edit.voice, changes)
             except TransformError:
                 continue
-            reading = self._read(graph, copied.source.text)
+            reading = self._read(graph, copied.source_turn.text)
             index = _clause_at(reading, places.get(copied.node, 0))
             if index is not None:
                 alone = _only_clause(reading, index)

@@ -246,7 +246,7 @@ class Donors:
         self._samples = samples_with_graphs(store)
         self._offers: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
 
-    def of(self, dialogue: StoredDialogue) -> list[str]:
+    def donors_for(self, dialogue: StoredDialogue) -> list[str]:
         """Return the donors for a dialogue: utterances of other dialogues from which it may get sentences.
 
         Args:
@@ -470,7 +470,7 @@ class Proposal:
     tried.
 
     Attributes:
-        made_by: Transform that proposes the site.
+        proposer: Transform that proposes the site.
         site: Name of the site, unique for its transform and dialogue.
         rows: Descriptions of the edits, as the query returns them.
         swap_pool: Name of a set of sites whose contents can be swapped; None if the edits are not a swap.
@@ -480,22 +480,22 @@ class Proposal:
             may use the site; None if the rows contain no target.
         score: Highest value of ``score`` in the rows. Among the sampled sites, those with the highest scores
             are edited.
-        made: The edits built from ``rows``; None until they are first needed.
+        cached_edits: The edits built from ``rows``; None until they are first needed.
     """
 
-    made_by: Transform = field(repr=False)
+    proposer: Transform = field(repr=False)
     site: str
     rows: list[Row] = field(default_factory=list[Row])
     swap_pool: str | None = None
     content: str | None = None
     target: Target | None = None
     score: int = 0
-    made: tuple[Edit, ...] | None = field(default=None, repr=False, compare=False)
+    cached_edits: tuple[Edit, ...] | None = field(default=None, repr=False, compare=False)
 
     @property
     def transform(self) -> str:
         """The name of the transform that proposes the site."""
-        return self.made_by.name
+        return self.proposer.name
 
     def add(self, row: Row) -> None:
         """Add an edit to the site.
@@ -517,15 +517,17 @@ class Proposal:
 
         A target in the rows that the query returns overrides the target in the header of the transform.
         """
-        return self.target or self.made_by.target
+        return self.target or self.proposer.target
 
     @property
     def edits(self) -> tuple[Edit, ...]:
         """The edits of the site, in the order in which to apply them."""
-        if self.made is None:
-            shared = (self.transform, self.made_by.category, self.site)
-            self.made = tuple(Edit._make((*shared, *map(row.get, Edit._fields[3:]))) for row in self.rows)
-        return self.made
+        if self.cached_edits is None:
+            shared = (self.proposer.name, self.proposer.category, self.site)
+            self.cached_edits = tuple(
+                Edit._make((*shared, *map(row.get, Edit._fields[3:]))) for row in self.rows
+            )
+        return self.cached_edits
 
     @property
     def copied(self) -> frozenset[tuple[str, str]]:
@@ -555,7 +557,7 @@ def query_parameters(
     """
     parameters = [dialogue.parameter() for dialogue in dialogues]
     for row, dialogue in zip(parameters, dialogues, strict=True) if NEEDS_DONORS in transform.needs else ():
-        row["donors"] = donors.of(dialogue)
+        row["donors"] = donors.donors_for(dialogue)
     return parameters
 
 

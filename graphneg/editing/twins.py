@@ -82,7 +82,7 @@ def can_have_twin(edits: Iterable[Edit]) -> bool:
         True if the reply can be correct. Also true if the edits do not compose a reply.
     """
     frames = [reply_frame(edit.frame or "", edit.voice or "") for edit in edits if edit.op == "say"]
-    return all(frame is not None and frame.twin == "yes" for frame in frames)
+    return all(frame is not None and frame.allows_unchanged == "yes" for frame in frames)
 
 
 def twin_of(

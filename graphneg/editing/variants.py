@@ -329,25 +329,25 @@ def negative_from_variant(
         },
         error_type=transforms.pop() if len(transforms) == 1 else None,
         evidence=_evidence(variant, copied) if copied is not None else None,
-        distance=copied.turn - copied.source.turn if copied is not None else None,
+        distance=copied.turn - copied.source_turn.turn if copied is not None else None,
         frame=copied.edit.frame if copied is not None else None,
     )
 
 
 def _evidence(variant: Variant, copied: CopiedClause) -> Evidence:
     """Return the sentence from which a reply copies a clause; its whole turn if the sentence is unknown."""
-    text, graph = copied.source.text, variant.sources[copied.source.graph_id or ""]
+    text, graph = copied.source_turn.text, variant.sources[copied.source_turn.graph_id or ""]
     tokens = tokenize(text)
     span = graph.spans.get(copied.node)
     # Return the whole turn if the graph has no alignment to tokens, or one that lies outside of the text.
     if span is None or not 0 <= span[0] < len(tokens):
-        return Evidence(copied.source.turn, text.strip())
+        return Evidence(copied.source_turn.turn, text.strip())
     first = last = span[0]
     while first and tokens[first - 1].text not in SENTENCE_ENDS:
         first -= 1
     while last + 1 < len(tokens) and tokens[last].text not in SENTENCE_ENDS:
         last += 1
-    return Evidence(copied.source.turn, text[tokens[first].start : tokens[last].end])
+    return Evidence(copied.source_turn.turn, text[tokens[first].start : tokens[last].end])
 
 
 def positive_of(dialogue: StoredDialogue) -> Negative:

@@ -233,8 +233,8 @@ class Antonym(NamedTuple):
         word: The word that is replaced.
         used_as: The use in which the word may be replaced. It is a frame id of the word, ``frame`` for any
             frame that is not in ``known``, ``noun``, or ``modifier``.
-        other: The replacement, a term or a frame id.
-        is_frame: Whether ``other`` is a frame id and not a term.
+        replacement: The replacement, a term or a frame id.
+        is_frame: Whether ``replacement`` is a frame id and not a term.
         modified_kinds: The word is replaced only if it refers to a thing of one of these kinds, such as
             ``person``; ``None`` allows all kinds.
         known: Frames of the word that have separate entries; only set if ``used_as`` is ``frame``.
@@ -242,7 +242,7 @@ class Antonym(NamedTuple):
 
     word: str
     used_as: str
-    other: str
+    replacement: str
     is_frame: bool
     modified_kinds: list[str] | None
     known: list[str] | None = None

@@ -62,14 +62,14 @@ class PropBankExample:
     Attributes:
         line: Line number of the sentence in the file.
         text: The sentence. Its tokens are separated by spaces.
-        relation: Index of the token of the predicate, or ``None`` if the file does not give it.
+        predicate: Index of the token of the predicate, or ``None`` if the file does not give it.
         arguments: For each argument, its type, the index of its first token and the index of its last token
             (inclusive).
     """
 
     line: int
     text: str
-    relation: int | None
+    predicate: int | None
     arguments: tuple[tuple[str, int, int], ...]
 
     @property

@@ -37,7 +37,8 @@ class ReplyFrame(NamedTuple):
         order: Word order of the sentence: ``plain``, ``inverted`` ("do you like it"), or ``asked`` for a
             question about one of its phrases ("what do you like").
         mark: End mark of the reply.
-        twin: ``yes`` if a reply that repeats the sentence without a change can be right, else ``no``.
+        allows_unchanged: ``yes`` if a reply that repeats the sentence without a change can be right, else
+        ``no``.
         example: An example.
     """
 
@@ -47,7 +48,7 @@ class ReplyFrame(NamedTuple):
     opening: str
     order: str
     mark: str
-    twin: str
+    allows_unchanged: str
     example: str
 
 

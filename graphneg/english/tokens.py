@@ -5,8 +5,8 @@ forms of a text give the same tokens; only the character offsets differ.
 
 Corpora differ in their spacing. DailyDialog, for example, writes ``I ’ ll come , then .`` A language model
 that reads such text generates worse text, and imitates the spacing. Therefore models get text in standard
-spacing (`detokenize`). Their output then gets the spacing of the corpus (`spaced_as`, `space_apostrophes`),
-since otherwise a ranker could recognise generated responses by their spacing.
+spacing (`detokenize`). Their output then gets the spacing of the corpus (`imitate_spacing`,
+`space_apostrophes`), since otherwise a ranker could recognise generated responses by their spacing.
 
 >>> [token.text for token in tokenize("I don't know, sir.")]
 ['I', 'do', "n't", 'know', ',', 'sir', '.']
@@ -362,16 +362,16 @@ def _detokenized(text: str) -> str:
     return _BEHIND_MARK.sub(r"\g<0> ", joined)
 
 
-def is_cut_up(text: str) -> bool:
+def is_tokenised(text: str) -> bool:
     """Return whether a text has the spacing of tokenised text, which people rarely type.
 
-    >>> is_cut_up("It ’ s late ."), is_cut_up("It's late :)"), is_cut_up("Use ``a , b``.")
+    >>> is_tokenised("It ’ s late ."), is_tokenised("It's late :)"), is_tokenised("Use ``a , b``.")
     (True, False, False)
 
     French typography puts a space before ``?``, ``!``, ``;`` and ``:``. If a text has spaces only before
     these marks, and its letters or words are French, it does not count as tokenised.
 
-    >>> is_cut_up("Où est la gare ?"), is_cut_up("Where is it ?")
+    >>> is_tokenised("Où est la gare ?"), is_tokenised("Where is it ?")
     (False, True)
 
     Args:
@@ -402,12 +402,12 @@ def _french(name: str) -> frozenset[str]:
     return frozenset(next(words for class_, words in rows if class_ == name).split())
 
 
-def spaced_as(text: str, others: Sequence[str]) -> str:
+def imitate_spacing(text: str, others: Sequence[str]) -> str:
     """Put spaces before the punctuation marks of a text, if most marks in other texts have one.
 
-    >>> spaced_as("Yes, it is.", ["Is it far , then ?", "No ."])
+    >>> imitate_spacing("Yes, it is.", ["Is it far , then ?", "No ."])
     'Yes , it is .'
-    >>> spaced_as("Yes, it is.", ["Is it far, then?"])
+    >>> imitate_spacing("Yes, it is.", ["Is it far, then?"])
     'Yes, it is.'
 
     Args:
@@ -459,13 +459,13 @@ def has_spaced_apostrophes(text: str) -> bool:
     Returns:
         True if there is at least one contraction, and all contractions are written with the spaces.
     """
-    return _BOTH_APART.search(text) is not None and space_apostrophes(joined(text)) == text
+    return _BOTH_APART.search(text) is not None and space_apostrophes(join_apostrophes(text)) == text
 
 
-def joined(text: str) -> str:
+def join_apostrophes(text: str) -> str:
     """Remove the spaces around the apostrophes of contractions.
 
-    >>> joined("It ’ s late , I don ’ t know .")
+    >>> join_apostrophes("It ’ s late , I don ’ t know .")
     'It’s late , I don’t know .'
 
     Args:

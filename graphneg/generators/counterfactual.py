@@ -159,7 +159,9 @@ class CounterfactualGenerator(WritingGenerator):
         # so by default its logits get no bias toward the keyword.
         self._pull = options.keyword_bias_of(trained=local is not None and not examples_for(local))
 
-    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_ContextQuestions]:
+    def write_candidates(
+        self, contexts: Sequence[Context], per_context: int, seed: int
+    ) -> list[_ContextQuestions]:
         """Write replies to each context, with other perspectives than the replies in the store.
 
         Args:
@@ -179,7 +181,7 @@ class CounterfactualGenerator(WritingGenerator):
         whole = [
             (each, question, reply)
             for (each, question), reply in zip(pairs, replies, strict=True)
-            if self.passes(each, _refusal(each.context, question, reply, self._options.lengths))
+            if self.accept(each, _refusal(each.context, question, reply, self._options.lengths))
         ]
         for each, question, reply in self._likeliest(whole):
             if len(each.candidates) < per_context:
@@ -188,7 +190,7 @@ class CounterfactualGenerator(WritingGenerator):
                     have_nearly_same_words(words_of(reply.text), words_of(one.text))
                     for one in each.candidates
                 )
-                if self.passes(each, "like-another" if nearly else None):
+                if self.accept(each, "like-another" if nearly else None):
                     each.candidates.append(_candidate(question, reply, self._right))
         return asked
 
@@ -272,7 +274,7 @@ class CounterfactualGenerator(WritingGenerator):
         ranked = [
             (0.0 if found is None else found.mean, answered)
             for answered, found in zip(replies, losses, strict=True)
-            if self.passes(answered[0], "surprising" if found is None else None)
+            if self.accept(answered[0], "surprising" if found is None else None)
         ]
         return [answered for _, answered in sorted(ranked, key=itemgetter(0))]
 

@@ -29,7 +29,7 @@ from typing import Any, ClassVar, cast
 
 import msgspec
 
-from graphneg.english.tokens import one_line, spaced_as, words_of
+from graphneg.english.tokens import imitate_spacing, one_line, words_of
 from graphneg.errors import InputError
 from graphneg.generators.base import UNRELATED, Candidate, Context, options_of
 from graphneg.generators.prompted_generation import Gap, WritingGenerator, WritingOptions
@@ -181,7 +181,9 @@ class PnegGenerator(WritingGenerator):
         # model writes this number itself.
         self._begins = "" if getattr(writer, "route", None) == "chat" else "\n1."
 
-    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_ContextResponses]:
+    def write_candidates(
+        self, contexts: Sequence[Context], per_context: int, seed: int
+    ) -> list[_ContextResponses]:
         """Write irrelevant responses to each context.
 
         Args:
@@ -200,7 +202,7 @@ class PnegGenerator(WritingGenerator):
             each.texts.sort(key=lambda text: -text[1][CONTEXT_OVERLAP])
             turns = [turn.text for turn in each.context.turns]
             for text, scores in each.texts:
-                each.candidates.append(Candidate(spaced_as(text, turns), (UNRELATED,), scores))
+                each.candidates.append(Candidate(imitate_spacing(text, turns), (UNRELATED,), scores))
             each.reason = each.reason or "short-list"
         return asked
 
@@ -247,13 +249,13 @@ class PnegGenerator(WritingGenerator):
         read = self.judge.read([text for _, text in texts], histories)
         for (each, _), losses in zip(texts, read, strict=True):
             if losses is None:
-                self.passes(each, "surprising")
+                self.accept(each, "surprising")
                 yield None
                 continue
             # Reject a response that is much more likely after the context than alone, because it may be a
             # correct answer.
             expected = 1 - losses.in_context / losses.alone
-            passes = self.passes(each, "fits" if expected > self._options.max_context_gain else None)
+            passes = self.accept(each, "fits" if expected > self._options.max_context_gain else None)
             yield {"perplexity": losses.perplexity, "expected": expected} if passes else None
 
     def _usable(
@@ -272,7 +274,7 @@ class PnegGenerator(WritingGenerator):
         # An output such as "1. I cannot help with that." is a refusal, even though it is a list.
         elif answer.problem == "refused-answer":
             reason = answer.problem
-        if not self.passes(each, reason):
+        if not self.accept(each, reason):
             return
         # Reject copies: models sometimes repeat a response or a turn of a solved example in the prompt.
         example_texts = [text for example in shown for text in (*example.responses, *example.context)]
@@ -287,7 +289,7 @@ class PnegGenerator(WritingGenerator):
             # easily recognised as wrong.
             if reason is None and not context_overlap(turns, text):
                 reason = "no-clash"
-            if self.passes(each, reason):
+            if self.accept(each, reason):
                 before.append(words)
                 yield text
 

@@ -5,9 +5,9 @@ local or served model that writes the texts. The judge is a local model that sco
 `WritingGenerator` is the base class of the generators. It counts rejected texts by reason, never returns two
 nearly equal texts in a run, and estimates the requests that a run would send to a model server.
 
-A subclass implements `WritingGenerator.written`. For each context, this method returns a `Gap`: the context,
-the number of candidates that are needed, and the candidates that the model wrote. In this example, the second
-candidate is not returned, because it is nearly equal to the first::
+A subclass implements `WritingGenerator.write_candidates`. For each context, this method returns a `Gap`: the
+context, the number of candidates that are needed, and the candidates that the model wrote. In this example,
+the second candidate is not returned, because it is nearly equal to the first::
 
     gap       context "d#3", two candidates wanted
     written   "The ladder is in the shed.", "The ladder is in our shed.", "I fell off it."
@@ -308,7 +308,7 @@ class WritingGenerator(Generator):
         self._said = NearDuplicates()
 
     @abstractmethod
-    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
+    def write_candidates(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
         """Write candidates for contexts.
 
         Args:
@@ -378,9 +378,9 @@ class WritingGenerator(Generator):
         """Write candidates for the contexts, and drop those that the ranker rates as correct answers.
 
         Returns:
-            The `Gap` objects that `written` returned, each with the candidates that are left.
+            The `Gap` objects that `write_candidates` returned, each with the candidates that are left.
         """
-        gaps = self.written(contexts, per_context, seed)
+        gaps = self.write_candidates(contexts, per_context, seed)
         if self._ranker is None:
             return gaps
         pairs = [(gap, one) for gap in gaps for one in gap.candidates]
@@ -392,7 +392,7 @@ class WritingGenerator(Generator):
             # A candidate with label 1 is meant to be a correct answer, so a high score is no reason to reject
             # it.
             is_answer = one.label == 0 and score > self._max_score
-            if self.passes(gap, ANSWERS if is_answer else None):
+            if self.accept(gap, ANSWERS if is_answer else None):
                 gap.candidates.append(replace(one, scores={**one.scores, ANSWERS: float(score)}))
         return gaps
 
@@ -419,7 +419,7 @@ class WritingGenerator(Generator):
         """Return the messages of the language model, and a warning if there is no judge (`UNJUDGED`)."""
         return [*self.writer.notes(), *([UNJUDGED] if self.judge is None else [])]
 
-    def passes(self, gap: Gap, reason: str | None) -> bool:
+    def accept(self, gap: Gap, reason: str | None) -> bool:
         """Return whether a text is accepted, and count the reason if it is rejected.
 
         Args:
@@ -447,7 +447,7 @@ class WritingGenerator(Generator):
         Returns:
             True if no earlier text in the run is nearly equal to the text.
         """
-        return self.passes(gap, None if self._said.add(text) else "said-before")
+        return self.accept(gap, None if self._said.add(text) else "said-before")
 
     def estimate(
         self, batches: Iterable[Sequence[Context]], per_context: int, seed: int

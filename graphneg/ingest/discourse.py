@@ -19,7 +19,7 @@ from typing import Any
 from neo4j import ManagedTransaction, Record
 
 from graphneg.amr.echoes import repetitions
-from graphneg.amr.facts import Analysis, analysed
+from graphneg.amr.facts import Analysis, analyse
 from graphneg.discourse.layer import DiscourseLayer, SpokenTurn, discourse_layer
 from graphneg.discourse.reading import read_graph
 from graphneg.english.lexicon import Lexicon
@@ -251,7 +251,7 @@ def _analyse_stored(
     texts |= {one.graph_id: text for own in responses.values() for one, text in own}
     missing = [amr for amr in texts if amr is not None and amr not in analyses]
     graphs = read_graphs(reader, missing) if missing else ()
-    return {graph.id: analysed(graph, texts[graph.id], lexicon) for graph in graphs}
+    return {graph.id: analyse(graph, texts[graph.id], lexicon) for graph in graphs}
 
 
 def _echo_rows(dialogue: StoredDialogue, analyses: Analyses) -> list[Row]:

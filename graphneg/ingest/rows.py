@@ -25,7 +25,7 @@ from itertools import pairwise
 from typing import Any
 
 from graphneg.amr.echoes import repetitions
-from graphneg.amr.facts import Analysis, analysed
+from graphneg.amr.facts import Analysis, analyse
 from graphneg.amr.penman import is_inverted
 from graphneg.english.lexicon import Lexicon, english, surface_form
 from graphneg.english.noun_kinds import is_frame, kind_of, lexeme
@@ -297,7 +297,7 @@ class GraphRows:
         if warnings:
             properties["warnings"] = list(warnings)
         self.amrs.append({"of": of, "id": graph.id, "properties": properties})
-        analysis = self.analyses[graph.id] = analysed(graph, text, self.lexicon)
+        analysis = self.analyses[graph.id] = analyse(graph, text, self.lexicon)
         for node, known in zip(graph.nodes, analysis.facts, strict=True):
             row: Row = {
                 "id": f"{graph.id}.{node.position}",

@@ -24,7 +24,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from graphneg.english.tokens import detokenize, is_cut_up
+from graphneg.english.tokens import detokenize, is_tokenised
 from graphneg.ingest.html_text import plain_text
 from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.ingest.values import COUNTED, DELETED, MEDIA
@@ -295,7 +295,7 @@ def _uncited(text: str, options: LoadOptions) -> str:
 def _mended(text: str, options: LoadOptions) -> str:
     """Count a text that needs repair, and repair it if ``options.clean`` is set. Return the text."""
     coded = "&" in text and _ENTITY.search(text) is not None
-    if not coded and not is_cut_up(text):
+    if not coded and not is_tokenised(text):
         return text
     if not options.clean:
         options.notices.count("text", f"{_SPOILT}: --clean repairs them")
@@ -304,4 +304,4 @@ def _mended(text: str, options: LoadOptions) -> str:
     # Unescape twice, because some texts were escaped twice: "&amp;#39;" -> "&#39;" -> "'".
     for _ in range(2 if coded else 0):
         text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
-    return detokenize(text) if is_cut_up(text) else text.strip()
+    return detokenize(text) if is_tokenised(text) else text.strip()

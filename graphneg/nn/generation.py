@@ -413,7 +413,8 @@ class KeywordBias:
     Attributes:
         model: The language model, whose tokenizer is used.
         keywords: For each text of the batch, the keywords that it should contain.
-        says: A function that returns whether a text contains a keyword or one of its inflected forms.
+        contains_keyword: A function that returns whether a text contains a keyword or one of its inflected
+        forms.
         strength: The bias at the beginning of a text; it grows with the length of the text. 0 means no bias.
         ends: The tokens that end a text.
         start: Index of the first generated token in each row. The tokens before it are not checked.
@@ -421,7 +422,7 @@ class KeywordBias:
 
     model: Any
     keywords: Sequence[Sequence[str]]
-    says: Says
+    contains_keyword: Says
     _: KW_ONLY
     strength: float
     ends: Sequence[int]
@@ -458,7 +459,12 @@ class KeywordBias:
             # Search for keywords in the decoded text and not among the tokens, because an inflected form of a
             # keyword has different tokens.
             said = self.model.decode(text)
-            missing = [form for item in keywords if not self.says(said, item) for form in self._forms(item)]
+            missing = [
+                form
+                for item in keywords
+                if not self.contains_keyword(said, item)
+                for form in self._forms(item)
+            ]
             tokens = next_tokens(text, missing)
             for token in set(tokens):
                 biased[row, token] += strength

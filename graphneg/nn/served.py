@@ -233,7 +233,7 @@ class ServedWriter:
         asked = parameters_of(settings, stop)
         requests: list[ServerRequest] = []
         for prompt, held in zip(prompts, per_prompt(constraints, prompts), strict=True):
-            text = settings.shown + prompt.text
+            text = settings.few_shot_text + prompt.text
             chat = {"messages": [{"role": "user", "content": text}]}
             said = chat if self.route == "chat" else {"prompt": text}
             for draw in range(n):

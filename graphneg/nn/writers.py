@@ -145,16 +145,16 @@ class GenerationSettings:
     Attributes:
         search: Settings for beam search or for sampling. The default is greedy search.
         max_new_tokens: Maximum number of tokens to generate for a text.
-        shown: Text to put before each prompt, such as few-shot examples.
+        few_shot_text: Text to put before each prompt, such as few-shot examples.
         logprobs: Whether to return the log-probabilities of tokens.
-        kept: Special tokens that a local model must not remove from its texts.
+        kept_special_tokens: Special tokens that a local model must not remove from its texts.
     """
 
     search: Search = field(default_factory=Beams)
     max_new_tokens: int = 64
-    shown: str = ""
+    few_shot_text: str = ""
     logprobs: bool = False
-    kept: tuple[str, ...] = ()
+    kept_special_tokens: tuple[str, ...] = ()
 
 
 PLAIN = GenerationSettings()
@@ -283,15 +283,15 @@ class _SharedArguments:
         n: Number of texts for each prompt.
         stop: Strings that end a text.
         ends: Ids of the tokens that end a text.
-        shown: The tokens of the text to put before each prompt (``settings.shown``); empty if each prompt
-            already contains this text.
+        few_shot_tokens: The tokens of the text to put before each prompt (``settings.few_shot_text``); empty
+            if each prompt already contains this text.
     """
 
     settings: GenerationSettings
     n: int
     stop: Sequence[str]
     ends: frozenset[int]
-    shown: Tokens
+    few_shot_tokens: Tokens
 
 
 class LocalWriter:
@@ -359,8 +359,12 @@ class LocalWriter:
         # A stop string of several characters may be spread over several tokens, so such strings are searched
         # for later, in the decoded text.
         ends = [model.end_tokens(None), *(model.end_tokens(mark) for mark in stop if len(mark) == 1)]
-        shown = self._tokens(settings.shown) if settings.shown and self.route == "completion" else []
-        shared = _SharedArguments(settings, n, stop, frozenset[int]().union(*ends), shown)
+        few_shot_tokens = (
+            self._tokens(settings.few_shot_text)
+            if settings.few_shot_text and self.route == "completion"
+            else []
+        )
+        shared = _SharedArguments(settings, n, stop, frozenset[int]().union(*ends), few_shot_tokens)
         draws = [
             _Row(tokens, held[number], item_seed(seed, prompt.id or prompt.text, draw))
             for number, (prompt, tokens) in enumerate(
@@ -379,19 +383,20 @@ class LocalWriter:
 
     def _sources(self, prompts: Sequence[Prompt], shared: _SharedArguments) -> list[list[int]]:
         """Tokenize prompts, and cut off the beginning of prompts that are too long for the model."""
-        # All prompts begin with the same few-shot examples (`settings.shown`). With the route ``completion``,
-        # the model reads the examples only once. With the route ``chat``, they are part of each prompt.
-        if shared.shown:
+        # All prompts begin with the same few-shot examples (`settings.few_shot_text`). With the route
+        # ``completion``, the model reads the examples only once. With the route ``chat``, they are part of
+        # each prompt.
+        if shared.few_shot_tokens:
             read = [self._plain_tokens(prompt.text) for prompt in prompts]
         else:
-            read = [self._tokens(shared.settings.shown + prompt.text) for prompt in prompts]
+            read = [self._tokens(shared.settings.few_shot_text + prompt.text) for prompt in prompts]
         if self.model.longest is None:
             return read
         # The text before the prompt (such as solved examples), the prompt and the generated tokens together
         # must fit into the model's input length.
-        room = self.model.longest - len(shared.shown) - shared.settings.max_new_tokens
+        room = self.model.longest - len(shared.few_shot_tokens) - shared.settings.max_new_tokens
         if room < 1:
-            what = "the examples" if shared.shown else f"{shared.settings.max_new_tokens} new ones"
+            what = "the examples" if shared.few_shot_tokens else f"{shared.settings.max_new_tokens} new ones"
             raise ModelError(f"{self.name}: the model reads {self.model.longest} tokens, too few for {what}")
         if short := sum(len(tokens) > room for tokens in read):
             _log.warning("%d of %d prompts were too long and were cut at the beginning", short, len(read))
@@ -419,11 +424,11 @@ class LocalWriter:
         """Generate ``n`` texts per prompt of the batch in a beam search, otherwise one text per prompt."""
         model, search, sources = self.model, shared.settings.search, [draw.tokens for draw in batch]
         beams, each = (search.width, shared.n) if isinstance(search, Beams) else (1, 1)
-        start = model.text_start(sources, shared.shown)
+        start = model.text_start(sources, shared.few_shot_tokens)
         # In a beam search, transformers generates one row per beam. Repeat the constraints of a text, so that
         # each of these rows has its own.
         held = [draw.constraints for draw in batch for _ in range(beams)]
-        text_of = partial(model.raw_text, kept=shared.settings.kept)
+        text_of = partial(model.raw_text, kept=shared.settings.kept_special_tokens)
         over = TextEnd(
             [_is_over(one, shared.stop) for one in held], start, lambda seen: text_of(seen).lstrip()
         )
@@ -438,7 +443,7 @@ class LocalWriter:
                 *self._constraint_processors(held, start, shared.ends),
                 *processors(search, [draw.seed for draw in batch]),
             ],
-            shown=shared.shown,
+            shown=shared.few_shot_tokens,
             stops=[over] if watched else [],
             num_beams=beams,
             num_return_sequences=each,
@@ -454,7 +459,7 @@ class LocalWriter:
                 end = next((at + 1 for at, token in enumerate(tokens) if token in shared.ends), None)
             text, stopped = cut(text_of(tokens[:end]).strip(), shared.stop)
             texts.append(Completion(text.strip(), stopped or end is not None))
-            items.append(TokenPair(number, [*shared.shown, *sources[number // each]], tokens[:end]))
+            items.append(TokenPair(number, [*shared.few_shot_tokens, *sources[number // each]], tokens[:end]))
         if shared.settings.logprobs:
             texts = [
                 text._replace(logprobs=tuple(-loss for loss in losses))

@@ -125,7 +125,7 @@ class AmrlibParser:
             warnings += parsed.warnings
             if parsed.graph is not None:
                 graphs.append(self._aligned(parsed.graph, sentence))
-        return Parsed(joined(graphs) if graphs else None, tuple(warnings))
+        return Parsed(join_sentences(graphs) if graphs else None, tuple(warnings))
 
     def _aligned(self, graph: AmrGraph, sentence: SentenceSpan) -> AmrGraph:
         """Align the graph of a sentence with the tokens of the whole text."""
@@ -213,11 +213,11 @@ def _repaired(candidate: Hypothesis) -> tuple[AmrGraph | None, int]:
     return whole, candidate.repairs + changed
 
 
-def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
+def join_sentences(graphs: Sequence[AmrGraph]) -> AmrGraph:
     """Join graphs as ``:snt1``, ``:snt2``, ... of a ``multi-sentence`` graph.
 
     >>> from graphneg.amr.penman import format_graph, parse_graph
-    >>> print(format_graph(joined([parse_graph("(g / go-02)"), parse_graph("(g / good)")])))
+    >>> print(format_graph(join_sentences([parse_graph("(g / go-02)"), parse_graph("(g / good)")])))
     (m / multi-sentence
        :snt1 (g / go-02)
        :snt2 (g2 / good))

@@ -107,7 +107,7 @@ class SelectionCriteria:
         )
 
     @property
-    def compares(self) -> bool:
+    def limits_margin(self) -> bool:
         """Whether ``absolute_margin`` or ``relative_margin`` is set."""
         return self.absolute_margin is not None or self.relative_margin is not None
 
@@ -129,7 +129,7 @@ class SelectionCriteria:
             return None
         if self.max_score is not None and answers > self.max_score:
             return ANSWER
-        if not self.compares:
+        if not self.limits_margin:
             return None
         if right is None:
             return NO_RIGHT
@@ -278,7 +278,7 @@ class SelectedNegatives(NegativeStream):
         rights: dict[int, float] = {}
         if self._judge is not None and records:
             answers = self._judge.score(contexts, [record.response for record in records])
-        if self._judge is not None and self._choice.compares:
+        if self._judge is not None and self._choice.limits_margin:
             # Margins are measured from the score of the correct response. Only records of edited responses
             # contain a correct response: the response before the edit.
             at = [index for index, record in enumerate(records) if record.original.response]

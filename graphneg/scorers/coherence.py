@@ -61,11 +61,11 @@ class WindowSplitter:
     room for a new turn, fewer turns are repeated.
 
     Attributes:
-        room: Maximum number of tokens per window.
+        max_tokens: Maximum number of tokens per window.
         overlap: Number of turns of the previous window to repeat.
     """
 
-    room: int
+    max_tokens: int
     overlap: int = 0
 
     def __post_init__(self) -> None:
@@ -81,7 +81,8 @@ class WindowSplitter:
         """Return windows that together contain all turns of a dialogue.
 
         Args:
-            lengths: Number of tokens of each turn, including its separator; at most ``room`` for each turn.
+            lengths: Number of tokens of each turn, including its separator; at most ``max_tokens`` for each
+            turn.
 
         Returns:
             The windows in order, as ranges of turn indices. The last window may repeat more than ``overlap``
@@ -116,7 +117,8 @@ class WindowSplitter:
         """Return all windows that cannot be extended by another turn at either end.
 
         Args:
-            lengths: Number of tokens of each turn, including its separator; at most ``room`` for each turn.
+            lengths: Number of tokens of each turn, including its separator; at most ``max_tokens`` for each
+            turn.
 
         Returns:
             The windows in order, as ranges of turn indices; a single window if the whole dialogue fits.
@@ -134,7 +136,7 @@ class WindowSplitter:
 
     def _fitting(self, lengths: Sequence[int]) -> int:
         """Return how many turns, from the first turn on, fit into a window."""
-        return bisect_right(list(accumulate(lengths)), self.room)
+        return bisect_right(list(accumulate(lengths)), self.max_tokens)
 
 
 class CoherenceScorer:
@@ -344,7 +346,7 @@ class CoherenceScorer:
             The token ids of each turn, beginning with the letter of the speaker. A turn that is longer than a
             window is truncated at its end, and ``cut_turns`` is increased.
         """
-        room = self.window_splitter.room - len(self._separator)
+        room = self.window_splitter.max_tokens - len(self._separator)
         texts = [f"{mark}: {turn.text}" for mark, turn in zip(speaker_letters(turns), turns, strict=True)]
         rows: list[list[int]] = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
         self.cut_turns += sum(len(row) > room for row in rows)

@@ -280,17 +280,17 @@ class _Claim:
     Attributes:
         source: The statement and its contradiction.
         earlier: The earlier utterance, with which each response agrees or which it contradicts.
-        said: Wordings that agree with the earlier utterance.
+        agreeing: Wordings that agree with the earlier utterance.
         contradicting: Wordings that contradict the earlier utterance.
-        agreed: Versions of the earlier utterance that agree with ``contradicting``; empty if the statement
-            does not occur literally in the earlier utterance.
+        agreeing_earlier: Versions of the earlier utterance that agree with ``contradicting``; empty if the
+            statement does not occur literally in the earlier utterance.
     """
 
     source: Contradiction
     earlier: str
-    said: tuple[str, ...]
+    agreeing: tuple[str, ...]
     contradicting: tuple[str, ...]
-    agreed: tuple[str, ...]
+    agreeing_earlier: tuple[str, ...]
 
 
 def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Claim:
@@ -339,16 +339,16 @@ def _responses(
 
     source, id = claim.source, claim.source.id
     earlier, agreeing = claim.earlier, claim.earlier
-    wrong, right = drawn(claim.contradicting, "wrong", id), drawn(claim.said, "right", id)
+    wrong, right = drawn(claim.contradicting, "wrong", id), drawn(claim.agreeing, "right", id)
     elsewhere = drawn(other.contradicting, "wrong", other.source.id)
     if kind == "later":
         right = source.other
-    elif kind == "agreed" and claim.agreed:
-        agreeing, right = drawn(claim.agreed, "agreed", id), wrong
+    elif kind == "agreed" and claim.agreeing_earlier:
+        agreeing, right = drawn(claim.agreeing_earlier, "agreed", id), wrong
     elif kind == "elsewhere":
         right = elsewhere
     elif kind == "crossed":
-        spoken = (drawn(other.said, "right", other.source.id), elsewhere)
+        spoken = (drawn(other.agreeing, "right", other.source.id), elsewhere)
         wrong = beside(wrong, _opposite_polarity(wrong, spoken), f"{id} 1")
         right = beside(right, _opposite_polarity(right, spoken), f"{id} 0")
     # In two thirds of the cases, add another turn of the same speaker to both responses, the contradictory

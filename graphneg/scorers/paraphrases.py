@@ -282,7 +282,10 @@ def paraphrases(
 
 
 def _most_similar(
-    queries: NDArray[float32], texts: list[str], embedder: Embedder, further: NDArray[float32] | None = None
+    queries: NDArray[float32],
+    texts: list[str],
+    embedder: Embedder,
+    excluded_vectors: NDArray[float32] | None = None,
 ) -> Iterator[list[str]]:
     """Yield, for each query, the texts whose vectors are most similar to it.
 
@@ -290,8 +293,8 @@ def _most_similar(
         queries: Vectors of the queries, of shape (queries, dimensions).
         texts: The texts to search.
         embedder: The embedder that computes the vectors of the texts.
-        further: A second vector for each query, in an array of the same shape; None for no second vectors. A
-            text is left out if it is clearly more similar to the second vector than to the query.
+        excluded_vectors: A second vector for each query, in an array of the same shape; None for no second
+            vectors. A text is left out if it is clearly more similar to the second vector than to the query.
 
     Yields:
         For each query, a list of texts, the most similar first.
@@ -300,8 +303,8 @@ def _most_similar(
     nearest = Nearest(vectors).search(queries, _CANDIDATES)
     for row, (cosines, indices) in enumerate(zip(*(array.tolist() for array in nearest), strict=True)):
         bounds = [_MIN_TOPIC_COSINE] * len(indices)
-        if further is not None:
-            to_further = (vectors[indices] @ further[row]).tolist()
-            bounds = [max(_MIN_TOPIC_COSINE, cosine - _MARGIN) for cosine in to_further]
+        if excluded_vectors is not None:
+            excluded_cosines = (vectors[indices] @ excluded_vectors[row]).tolist()
+            bounds = [max(_MIN_TOPIC_COSINE, cosine - _MARGIN) for cosine in excluded_cosines]
         near = zip(indices, cosines, bounds, strict=True)
         yield [texts[index] for index, cosine, least in near if cosine >= least]

@@ -100,25 +100,25 @@ class EarlyStopping:
                 "give more contexts or another fraction"
             )
 
-    def arguments(self, pairs: int, given: Mapping[str, Any]) -> dict[str, Any]:
+    def arguments(self, pairs: int, user_arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Add the training arguments that early stopping needs.
 
         Args:
             pairs: Number of training pairs per epoch.
-            given: Training arguments that the user set.
+            user_arguments: Training arguments that the user set.
 
         Returns:
-            The arguments in ``given``, and arguments that make the trainer evaluate and save the model at the
-            same steps, so that it can restore the best model.
+            The arguments in ``user_arguments``, and arguments that make the trainer evaluate and save the
+            model at the same steps, so that it can restore the best model.
         """
-        batch = int(given.get("per_device_train_batch_size", 8))
-        step = batch * int(given.get("gradient_accumulation_steps", 1))
+        batch = int(user_arguments.get("per_device_train_batch_size", 8))
+        step = batch * int(user_arguments.get("gradient_accumulation_steps", 1))
         # By default, evaluate the model once per epoch, that is, after the number of steps in an epoch
         # (rounded up).
-        every = given.get("eval_steps", max(1, -(-pairs // step)))
+        every = user_arguments.get("eval_steps", max(1, -(-pairs // step)))
         return {
             "per_device_eval_batch_size": batch,
-            **given,
+            **user_arguments,
             "eval_strategy": "steps",
             "eval_steps": every,
             "save_steps": every,

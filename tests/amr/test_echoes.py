@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphneg.amr.echoes import repetitions
-from graphneg.amr.facts import analysed
+from graphneg.amr.facts import analyse
 from graphneg.amr.penman import parse_graph
 from graphneg.english.lexicon import english
 
@@ -13,7 +13,7 @@ YES = "(y / yes)"
 
 def repeated_by(*penmans: str) -> dict[int, list[str]]:
     """Return who stated the clauses of the last turn before, by node; A and B take turns."""
-    said = [analysed(parse_graph(penman), "", english()).statements for penman in penmans]
+    said = [analyse(parse_graph(penman), "", english()).statements for penman in penmans]
     return repetitions([("AB"[turn % 2], says) for turn, says in enumerate(said)])[-1]
 
 

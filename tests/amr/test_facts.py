@@ -16,7 +16,7 @@ from graphneg.amr.facts import (
     TABLES,
     Analysis,
     Facts,
-    analysed,
+    analyse,
     discourse_facts,
     facts,
     facts_fingerprint,
@@ -192,7 +192,7 @@ def test_facts_are_the_same_after_a_graph_is_written_and_read(graph: AmrGraph) -
 
 @given(st.sampled_from(natural()))
 def test_the_discourse_layer_reads_the_same_from_its_own_facts(graph: AmrGraph) -> None:
-    whole = analysed(graph, "", english())
+    whole = analyse(graph, "", english())
     few = discourse_facts(whole.view, whole.clauses)
     read = [read_graph(whole.view, whole.clauses, known, "") for known in (whole.facts, few)]
     assert read[0].clauses == read[1].clauses and read[0].mentions == read[1].mentions
@@ -240,7 +240,7 @@ def layers_of_the_bundled_corpus() -> str:
         for said in dialogue.utterances:
             id, penman = f"{dialogue.id}#{said.turn}", penmans.get(f"{dialogue.id}#{said.turn}")
             if penman is not None:
-                analyses[f"{id}@penman"] = analysed(parse_graph(penman, f"{id}@penman"), said.text, english())
+                analyses[f"{id}@penman"] = analyse(parse_graph(penman, f"{id}@penman"), said.text, english())
             turns.append(StoredTurn(said.turn, said.speaker, said.text, f"{id}@penman" if penman else None))
         rows.add(layer_of(dialogue.id, turns, [], analyses, english()))
     return fingerprint([rows.clauses, rows.heads, rows.entities, rows.mentions, rows.relations])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from graphneg.amr.facts import analysed
+from graphneg.amr.facts import analyse
 from graphneg.amr.penman import parse_graph
 from graphneg.discourse import DiscourseLayer, Reading, SpokenTurn, discourse_layer, read_graph
 from graphneg.english.lexicon import english
@@ -14,7 +14,7 @@ Said = tuple[str, str]
 
 
 def reading(text: str, penman: str) -> Reading:
-    analysis = analysed(parse_graph(penman, "g"), text, english())
+    analysis = analyse(parse_graph(penman, "g"), text, english())
     return read_graph(analysis.view, analysis.clauses, analysis.facts, text)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphneg.amr.facts import analysed
+from graphneg.amr.facts import analyse
 from graphneg.discourse import DiscourseLayer, SpokenTurn, discourse_layer, read_graph
 from graphneg.english.lexicon import english
 from tests.discourse.dialogues import layer
@@ -18,7 +18,7 @@ def natural_layers() -> Iterator[DiscourseLayer]:
         turns: list[SpokenTurn] = []
         for turn, graph in enumerate(graphs):
             text = dict(line[4:].split(" ", 1) for line in graph.metadata if " " in line[4:]).get("snt", "")
-            analysis = analysed(graph, text, english())
+            analysis = analyse(graph, text, english())
             read = read_graph(analysis.view, analysis.clauses, analysis.facts, text)
             turns.append(SpokenTurn(f"d{number}#{turn}", turn, "AB"[turn % 2], f"d{number}#{turn}@p", read))
         last = len(turns) - 3

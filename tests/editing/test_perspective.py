@@ -172,7 +172,7 @@ class TestDonors:
     def test_donors_are_graphs_of_other_dialogues_of_the_split(self, everyday: Store) -> None:
         donors = Donors(everyday)
         for one in all_dialogues(everyday):
-            offered = donors.of(one)
+            offered = donors.donors_for(one)
             assert len(offered) <= OFFERED
             assert len(set(offered)) == len(offered)
             assert all(amr.startswith(f"everyday/{one.split}/") for amr in offered)
@@ -180,7 +180,7 @@ class TestDonors:
 
     def test_dialogues_with_common_nouns_have_donors(self, everyday: Store) -> None:
         donors = Donors(everyday)
-        assert sum(bool(donors.of(one)) for one in all_dialogues(everyday)) > 3
+        assert sum(bool(donors.donors_for(one)) for one in all_dialogues(everyday)) > 3
 
     def test_no_sentence_is_offered_to_more_than_two_dialogues(self, everyday: Store) -> None:
         donors, dialogues = Donors(everyday), all_dialogues(everyday)
@@ -188,22 +188,22 @@ class TestDonors:
         takers = Counter(
             match_key(sentence)
             for one in dialogues
-            for sentence in {text for amr in donors.of(one) for text in sentences(said[amr])}
+            for sentence in {text for amr in donors.donors_for(one) for text in sentences(said[amr])}
         )
         assert max(takers.values()) == TAKERS
 
     def test_donors_do_not_depend_on_the_order_of_requests(self, everyday: Store) -> None:
         dialogues = all_dialogues(everyday)
         first, second = Donors(everyday), Donors(everyday)
-        asked = {one.id: second.of(one) for one in reversed(dialogues)}
-        assert [first.of(one) for one in dialogues] == [asked[one.id] for one in dialogues]
+        asked = {one.id: second.donors_for(one) for one in reversed(dialogues)}
+        assert [first.donors_for(one) for one in dialogues] == [asked[one.id] for one in dialogues]
 
     def test_donors_depend_on_the_dialogue(self, everyday: Store) -> None:
         donors = Donors(everyday)
-        assert len({tuple(donors.of(one)) for one in all_dialogues(everyday)}) > 3
+        assert len({tuple(donors.donors_for(one)) for one in all_dialogues(everyday)}) > 3
 
     def test_an_unknown_dialogue_has_no_donors(self, everyday: Store) -> None:
-        assert Donors(everyday).of(StoredDialogue("own/test/1", "own", "test", ())) == []
+        assert Donors(everyday).donors_for(StoredDialogue("own/test/1", "own", "test", ())) == []
 
     def test_donors_are_passed_only_to_transforms_that_need_them(self, everyday: Store) -> None:
         query = "UNWIND $dialogues AS d UNWIND d.donors AS amr RETURN d.id AS dialogue, collect(amr) AS edits"

@@ -79,7 +79,7 @@ def test_antonyms_are_selected_by_form_class_kind_and_frames(
     word: str, weights: dict[str, float], expected: list[tuple[str, str]]
 ) -> None:
     judged = usable_antonyms(word, weights, FRAMES, english())
-    assert [(one.used_as, one.other) for one in judged if one.used_as != "frame"] == expected
+    assert [(one.used_as, one.replacement) for one in judged if one.used_as != "frame"] == expected
 
 
 def test_antonyms_list_the_kinds_of_nouns_they_modify() -> None:

@@ -18,7 +18,7 @@ def test_a_roleset_has_roles_aliases_and_examples() -> None:
     assert isinstance(wave, Roleset) and (wave.id, wave.line, wave.in_amr) == ("wave-01", 2, True)
     assert [tuple(role) for role in wave.roles] == [("0", "PAG", "who waves")]
     [example] = wave.examples
-    assert (example.line, example.relation, example.arguments) == (5, 1, (("ARG1", 2, 3),))
+    assert (example.line, example.predicate, example.arguments) == (5, 1, (("ARG1", 2, 3),))
 
 
 def test_rolesets_before_a_broken_one_are_read() -> None:

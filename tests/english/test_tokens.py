@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graphneg.english.tokens import (
     detokenize,
-    joined,
+    join_apostrophes,
     match_key,
     one_line,
     sentences,
@@ -93,4 +93,4 @@ def test_different_words_or_marks_have_different_normal_forms(text: str, other: 
 
 @pytest.mark.parametrize("text", ["It ’ s late .", "I don ' t know , you ' re late"])
 def test_apostrophes_are_spaced_as_in_the_original(text: str) -> None:
-    assert space_apostrophes(joined(text), like=text) == text
+    assert space_apostrophes(join_apostrophes(text), like=text) == text

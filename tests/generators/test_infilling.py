@@ -357,7 +357,7 @@ class TestTrainedModels:
         tokenizer.save_pretrained(tmp_path)
         writer = LocalWriter(load_either(tmp_path))
         generator = made_by(writer, versions=3, texts=2, temperature=0.01)
-        given = generator.written([talk], 1, 0)[0].candidates
+        given = generator.write_candidates([talk], 1, 0)[0].candidates
         expected = [one.filled(things[: len(one.answers)]) for one in masked]
         assert given and {one.text for one in given} <= set(expected)
         assert not generator.refused["unfilled"]
@@ -487,7 +487,7 @@ class TestCommands:
 def test_all_texts_of_an_untrained_small_model_are_accounted_for(talk: Context) -> None:
     generator = made_by(LocalWriter(load_causal(SMOL or "", device="cpu")), drafts=4, texts=2)
     assert generator.settings()["layout"] == "one by one"
-    [given] = generator.written([talk], 1, 0)
+    [given] = generator.write_candidates([talk], 1, 0)
     fillings = 4 * sum(bool(masked_versions(turn.text, 0, "any")) for turn in talk.turns)
     assert len(given.candidates) + sum(generator.refused.values()) == fillings == 8
     assert generator.refused["unfilled"] < fillings

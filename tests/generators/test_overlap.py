@@ -236,7 +236,7 @@ class TestProfiles:
         found = shortlist(
             context,
             of_context,
-            TargetProfile(1, False, False, False, (), order=5, draw=0.0),
+            TargetProfile(1, False, False, False, (), tie_breaker=5, cosine_draw=0.0),
             [spoken(1, "Nobody will know.", "know"), spoken(2, "A boat was sold.", "boat", "sell")],
             frozenset(),
             OverlapOptions(),
@@ -253,7 +253,7 @@ class TestProfiles:
         ]
 
         def listed() -> Shortlist:
-            profile = TargetProfile(1, True, False, False, (), order=5, draw=0.0)
+            profile = TargetProfile(1, True, False, False, (), tie_breaker=5, cosine_draw=0.0)
             return shortlist(context, of_context, profile, told, frozenset(), OverlapOptions(), frozenset())
 
         whole, half = list(listed()), listed()

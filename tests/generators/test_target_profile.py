@@ -22,7 +22,7 @@ from graphneg.generators.overlap.target_profile import (
 )
 from graphneg.model import Turn
 
-PROFILE = TargetProfile(1, True, False, False, ("uncle",), order=5, draw=0.0)
+PROFILE = TargetProfile(1, True, False, False, ("uncle",), tie_breaker=5, cosine_draw=0.0)
 OPEN = OverlapOptions(max_response_overlap=1.0)
 
 

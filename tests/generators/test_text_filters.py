@@ -7,7 +7,7 @@ from math import exp
 import pytest
 
 from graphneg.english.mentions import ends_sentence
-from graphneg.english.tokens import detokenize, spaced_as
+from graphneg.english.tokens import detokenize, imitate_spacing
 from graphneg.errors import InputError
 from graphneg.generators.base import Context
 from graphneg.generators.keywords.generator import KeywordGenerator, KeywordOptions
@@ -152,9 +152,9 @@ class TestSpacing:
         assert text.startswith("Mr. Hall, isn't it? I'll say") and detokenize(text) == text
 
     def test_punctuation_is_spaced_as_in_the_context(self):
-        assert spaced_as("Well, no!", ["Is it , then ?"]) == "Well , no !"
-        assert spaced_as("Well, no!", ["Is it, then?"]) == "Well, no!"
-        assert spaced_as("Well, no!", []) == "Well, no!"
+        assert imitate_spacing("Well, no!", ["Is it , then ?"]) == "Well , no !"
+        assert imitate_spacing("Well, no!", ["Is it, then?"]) == "Well, no!"
+        assert imitate_spacing("Well, no!", []) == "Well, no!"
 
     def test_numbers_are_not_split(self):
-        assert spaced_as("It costs 3,500.20 dollars.", ["No ."]) == "It costs 3,500.20 dollars ."
+        assert imitate_spacing("It costs 3,500.20 dollars.", ["No ."]) == "It costs 3,500.20 dollars ."

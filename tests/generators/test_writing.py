@@ -99,17 +99,17 @@ def test_a_model_must_be_named() -> None:
 class EmptyGenerator(WritingGenerator):
     """Return no texts for any context."""
 
-    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
+    def write_candidates(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
         return [Gap(context) for context in contexts]
 
 
 def test_refusals_are_counted_and_the_last_reason_is_kept(context: Context) -> None:
     generator = EmptyGenerator({"dull": "nobody would say it"}, WritingOptions(), UnusedWriter(), None)
     gap = Gap(context, "not-asked")
-    assert generator.passes(gap, None) and gap.reason == "not-asked"
-    assert not generator.passes(gap, "dull")
-    assert not generator.passes(gap, "unfinished")
-    assert not generator.passes(gap, "dull")
+    assert generator.accept(gap, None) and gap.reason == "not-asked"
+    assert not generator.accept(gap, "dull")
+    assert not generator.accept(gap, "unfinished")
+    assert not generator.accept(gap, "dull")
     assert generator.refused == {"dull": 2, "unfinished": 1} and gap.reason == "dull"
     generator.leave_out(gap.reason, context.id)
     assert generator.missing() == [("dull: nobody would say it", context.id)]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.english.tokens import detokenize, is_cut_up
+from graphneg.english.tokens import detokenize, is_tokenised
 from graphneg.ingest.loader import LoadOptions, Notices, get_loader
 from graphneg.model import Dialogue, Record, Rejected
 from graphneg.store.connection import Store
@@ -217,7 +217,7 @@ class TestAGarbledText:
 
     @pytest.mark.parametrize("text", ["It's late.", "Well ... ok :)", "It costs .5", "the dogs' house", ""])
     def test_ordinary_text_is_not_garbled(self, text: str) -> None:
-        assert not is_cut_up(text)
+        assert not is_tokenised(text)
 
     @pytest.mark.parametrize(
         "text",
@@ -232,7 +232,7 @@ class TestAGarbledText:
         ],
     )
     def test_code_and_french_are_not_garbled(self, text: str) -> None:
-        assert not is_cut_up(text)
+        assert not is_tokenised(text)
 
     @pytest.mark.parametrize(
         ("text", "mended"),
@@ -248,7 +248,7 @@ class TestAGarbledText:
 
     @pytest.mark.parametrize("text", ["What ?", "I do n't", "I don ' t", "He 's in", "`` No '' she said"])
     def test_text_split_by_a_tokeniser_is_recognised(self, text: str) -> None:
-        assert is_cut_up(text) and not is_cut_up(detokenize(text))
+        assert is_tokenised(text) and not is_tokenised(detokenize(text))
 
 
 def test_repairs_are_in_the_report_and_the_store(store: Store, tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ class TestSharedExamples:
     def test_examples_longer_than_the_model_are_refused(self, tiny_lms: TinyModels):
         with pytest.raises(ModelError, match="too few for the examples"):
             LocalWriter(load_causal(tiny_lms.gpt2)).complete(
-                WORDS, settings=GenerationSettings(shown=REPLY_EXAMPLES)
+                WORDS, settings=GenerationSettings(few_shot_text=REPLY_EXAMPLES)
             )
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from msgspec.structs import replace
 
-from graphneg.evaluation.review.drawing import draw
+from graphneg.evaluation.review.drawing import sample_review
 from graphneg.evaluation.review.judgements import Judgements
 from graphneg.pages.app import Pages
 from graphneg.pages.graph import GraphView
@@ -133,7 +133,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Generator[Client]:
     write_jsonl([replace(one, target="response") for one in negatives()], folder / "made.jsonl")
     with open_store(folder / "store") as store:
         write_samples(store)
-        judged = Judgements.create(folder / "own.sqlite", draw([str(folder / "made.jsonl")], each=3).set)
+        judged = Judgements.create(
+            folder / "own.sqlite", sample_review([str(folder / "made.jsonl")], each=3).set
+        )
         stores = ReopenedStore(store, lambda: store)
         views = (
             NegativesView([open_index(folder / "made.jsonl")]),

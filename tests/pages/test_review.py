@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page
 
-from graphneg.evaluation.review.drawing import draw
+from graphneg.evaluation.review.drawing import sample_review
 from graphneg.evaluation.review.exchange import labels_of, read_judgements, write_judgements
 from graphneg.evaluation.review.judgements import ADJUDICATOR, Judgements
 from graphneg.evaluation.review.results import Results
@@ -62,7 +62,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Served, 
     """Run a server for many tests, with a gold item and two annotators for each item."""
     folder = tmp_path_factory.mktemp("shared")
     file = written(folder, 10)
-    drawn = draw([str(file)], each=1).set
+    drawn = sample_review([str(file)], each=1).set
     with Judgements.create(folder / "before.sqlite", drawn) as before:
         before.judge(1, "expert", {"grammatical": "yes", "sensible": "yes", "verdict": "wrong"})
         labels = labels_of(Results(drawn, before.all()))
@@ -254,7 +254,9 @@ class TestTogether:
             assert {one.row for one in judged.all(ADJUDICATOR)} == {2, 3}
 
     def test_a_review_can_be_served_without_its_source_files(self, visitor: Visitor, tmp_path: Path) -> None:
-        Judgements.create(tmp_path / "own.sqlite", draw([str(written(tmp_path))], each=2).set).close()
+        Judgements.create(
+            tmp_path / "own.sqlite", sample_review([str(written(tmp_path))], each=2).set
+        ).close()
         with serving(tmp_path, "--judgements", "own.sqlite") as served:
             page = visitor(served)
             begin(page, served, "ann")

@@ -19,7 +19,7 @@ from graphneg.amr.wellformed import check
 from graphneg.english.tokens import tokenize, typed_sentences
 from graphneg.errors import ParserError
 from graphneg.model import AmrGraph
-from graphneg.parsers.amrlib import Hypothesis, ParseCandidates, choose_graph, joined, repair_graph
+from graphneg.parsers.amrlib import Hypothesis, ParseCandidates, choose_graph, join_sentences, repair_graph
 from graphneg.parsers.base import CheckedParser, Parsed, get_parser
 from tests.tiny_amrlib import MAX_INPUT, MAX_OUTPUT, TinyParser, describe, train
 
@@ -255,6 +255,6 @@ class TestSentences:
             assert tokens[one.first_token : one.first_token + len(own)] == own
 
     def test_joined_sentences_share_no_variable(self) -> None:
-        whole = joined([parse_graph("(m / man :ARG0-of (g / go-02 :ARG1 m))")] * 3)
+        whole = join_sentences([parse_graph("(m / man :ARG0-of (g / go-02 :ARG1 m))")] * 3)
         assert check(whole) == [] and parse_graph(format_graph(whole)).nodes == whole.nodes
         assert len({node.var for node in whole.nodes}) == len(whole.nodes)

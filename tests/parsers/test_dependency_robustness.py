@@ -171,7 +171,7 @@ def test_reattached_words_are_still_a_tree(data: st.DataObject) -> None:
     ]
     for word in words:
         word.tree = words
-        word.kids = [one.i for one in words if one.head == word.i and one is not word]
+        word.dependents = [one.i for one in words if one.head == word.i and one is not word]
     for _ in range(4):
         one, other = data.draw(st.permutations(words))[:2]
         if data.draw(st.booleans()):
@@ -183,4 +183,6 @@ def test_reattached_words_are_still_a_tree(data: st.DataObject) -> None:
             assert above or other.head == one.i
         (root,) = [word for word in words if word.head == word.i]
         assert all(word is root or is_below(word, root) for word in words)
-        assert all(word.kids == [k.i for k in words if k.head == word.i and k is not word] for word in words)
+        assert all(
+            word.dependents == [k.i for k in words if k.head == word.i and k is not word] for word in words
+        )

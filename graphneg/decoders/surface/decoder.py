@@ -65,7 +65,12 @@ from graphneg.decoders.surface.refusals import (
     refuse_wordless,
 )
 from graphneg.english.reply_frames import ReplyFrame, reply_frame
-from graphneg.english.tokens import has_spaced_apostrophes, joined, space_apostrophes, with_closed_clitics
+from graphneg.english.tokens import (
+    has_spaced_apostrophes,
+    join_apostrophes,
+    space_apostrophes,
+    with_closed_clitics,
+)
 from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
@@ -87,14 +92,14 @@ class Sources:
         texts: The text of each graph, keyed by graph id.
         parsed: The texts as the parser read them, keyed by graph id. They have spaces around apostrophes if
             the corpus does.
-        readings: Cache of the tokenized and tagged texts, with their alignments to the graphs.
+        alignments: Cache of the tokenized and tagged texts, with their alignments to the graphs.
         opened: Number of calls of `open` so far. It distinguishes two copies of the same text.
     """
 
     graphs: Mapping[str, AmrGraph]
     texts: Mapping[str, str]
     parsed: Mapping[str, str]
-    readings: AlignmentCache
+    alignments: AlignmentCache
     opened: int = 0
 
     def open(self, amr: str | None) -> SentenceDraft:
@@ -112,9 +117,9 @@ class Sources:
         if amr is None or amr not in self.graphs or amr not in self.texts:
             raise RealisationError("no-source", f"the text of {amr} is missing")
         self.opened += 1
-        return SentenceDraft(self.readings.get(self.texts[amr], self.graphs[amr]))
+        return SentenceDraft(self.alignments.get(self.texts[amr], self.graphs[amr]))
 
-    def open_claim(self, amr: str | None) -> SentenceDraft:
+    def open_repeated(self, amr: str | None) -> SentenceDraft:
         """Create an editable sentence for a reply that repeats a clause of the sentence.
 
         The parser may have read the text with other spaces, for example "I ’ m late" for "I’m late". In this
@@ -133,7 +138,7 @@ class Sources:
             raise RealisationError("no-source", f"the text of {amr} is missing")
         text = self.texts[amr]
         graph = with_moved_spans(self.graphs[amr], self.parsed.get(amr, text), text)
-        return SentenceDraft(self.readings.get(text, graph))
+        return SentenceDraft(self.alignments.get(text, graph))
 
 
 def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> str:
@@ -334,7 +339,7 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     form = reply_frame(said_by.frame or "", said_by.voice or "")
     if form is None:
         raise RealisationError("unsupported-edit", f"there is no frame {said_by.frame}")
-    source = sources.open_claim(said_by.from_amr)
+    source = sources.open_repeated(said_by.from_amr)
     copy = _edits_of_copy(said_by, edits)
     if said_by.concept is None:
         replace_polite_wish(source, keep_claim(source, said_by.from_position or 0))
@@ -499,12 +504,12 @@ class SurfaceDecoder:
         apart = has_spaced_apostrophes(item.text)
         # Some texts separate a clitic from its word only in a few places: "Here' s the money". Join such
         # clitics to their words before editing.
-        closed, written = (joined(item.text), {}) if apart else with_closed_clitics(item.text)
+        closed, written = (join_apostrophes(item.text), {}) if apart else with_closed_clitics(item.text)
         reading = self._readings.get(closed, item.before)
         if len(reading.words) > MAX_TOKENS:
             return Decoded(None, f"too-long: the utterance has more than {MAX_TOKENS} tokens")
         texts = {
-            amr: joined(text) if has_spaced_apostrophes(text) else with_closed_clitics(text)[0]
+            amr: join_apostrophes(text) if has_spaced_apostrophes(text) else with_closed_clitics(text)[0]
             for amr, text in item.source_texts.items()
         }
         sources = Sources(item.sources, texts, item.source_texts, self._readings)

@@ -178,13 +178,13 @@ class Idiom(NamedTuple):
     """A row of ``idioms.tsv``, for an idiom such as "you are kidding".
 
     Attributes:
-        places: The alternative words at each position of the idiom, such as *kidding* and *joking*.
-        goes_on: Whether other words may follow the idiom in the same clause.
+        positions: The alternative words at each position of the idiom, such as *kidding* and *joking*.
+        open_ended: Whether other words may follow the idiom in the same clause.
         meaning: The meaning of the idiom in other words.
     """
 
-    places: tuple[frozenset[str], ...]
-    goes_on: bool
+    positions: tuple[frozenset[str], ...]
+    open_ended: bool
     meaning: str
 
 
@@ -222,12 +222,12 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
         if before not in _OPENING and (before, first) != ("CC", start + 1):
             continue
         for idiom in (one for form in _forms(tokens[first]) for one in _idioms().get(form, ())):
-            last = first + len(idiom.places)
+            last = first + len(idiom.positions)
             says = last <= end and all(
                 not place.isdisjoint(_forms(token))
-                for place, token in zip(idiom.places, tokens[first:last], strict=False)
+                for place, token in zip(idiom.positions, tokens[first:last], strict=False)
             )
-            if says and index < last and (idiom.goes_on or tokens.get(last).tag in _CLOSING):
+            if says and index < last and (idiom.open_ended or tokens.get(last).tag in _CLOSING):
                 words = " ".join(token.lower for token in tokens[first:last])
                 raise RealisationError(
                     "unsupported-edit", f"{words!r} is an idiom (meaning: {idiom.meaning})"

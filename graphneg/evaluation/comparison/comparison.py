@@ -82,16 +82,16 @@ class BootstrapEstimate(NamedTuple):
     """A measure and its bootstrap distribution.
 
     Attributes:
-        whole: The measure on all test contexts.
-        drawn: The measure in each bootstrap sample, an array of shape (resamples,).
+        value: The measure on all test contexts.
+        samples: The measure in each bootstrap sample, an array of shape (resamples,).
     """
 
-    whole: float
-    drawn: NDArray[Any]
+    value: float
+    samples: NDArray[Any]
 
     def figure(self) -> Estimate:
         """Return the value that was computed on all test contexts, with its 95% confidence interval."""
-        return Estimate(self.whole, *interval(self.drawn))
+        return Estimate(self.value, *interval(self.samples))
 
 
 def tallies(
@@ -215,14 +215,14 @@ def gap_closed(
         The share with its confidence interval, or None if ``upper`` is not above ``lower``. The share
         can be negative or above 1.
     """
-    if upper.whole <= lower.whole:
+    if upper.value <= lower.value:
         return None
-    gap = upper.drawn - lower.drawn
+    gap = upper.samples - lower.samples
     # Ignore bootstrap samples in which ``upper`` is not above ``lower``, because the share of a gap of
     # zero is undefined.
     there = gap > 0
-    shares = (estimate.drawn - lower.drawn)[there] / gap[there]
-    whole = (estimate.whole - lower.whole) / (upper.whole - lower.whole)
+    shares = (estimate.samples - lower.samples)[there] / gap[there]
+    whole = (estimate.value - lower.value) / (upper.value - lower.value)
     return BootstrapEstimate(whole, shares).figure()
 
 

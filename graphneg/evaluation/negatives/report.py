@@ -164,7 +164,7 @@ def measure(
             cue_auc={} if fitting is None else cue_aucs(wrong, fitting),
             twins_auc=twins_auc(wrong.texts, twins),
             examples=tuple(
-                NegativeExample(text.id, text.context[-3:], text.text, text.right)
+                NegativeExample(text.id, text.context[-3:], text.text, text.original)
                 for text in wrong.texts[:examples]
             ),
         )

@@ -55,22 +55,22 @@ class Text:
     Attributes:
         id: The id of the record that contains the text.
         target: The target of the record, ``response`` or ``dialogue``.
-        place: The turns before the text in the original dialogue. Texts with the same preceding turns have
-            equal places.
+        original_context: The turns before the text in the original dialogue. Texts with the same preceding
+            turns have equal places.
         context: The turns before the text in the record. Some of these turns may have been edited.
         text: The text of the response or turn.
         categories: The error categories of the text; empty for a right text.
-        right: The original text that the edit has replaced, or None if the original text is not known.
+        original: The original text that the edit has replaced, or None if the original text is not known.
         pair: Id of the minimal pair of the record; None if it is in no pair.
     """
 
     id: str
     target: str
-    place: tuple[str, ...]
+    original_context: tuple[str, ...]
     context: tuple[str, ...]
     text: str
     categories: tuple[str, ...] = ()
-    right: str | None = None
+    original: str | None = None
     pair: str | None = None
 
 
@@ -125,15 +125,19 @@ def measured(negative: Negative) -> MeasuredTexts:
         text = Text(
             id,
             target,
-            place=before[:new] if old is None else before[:old],
+            original_context=before[:new] if old is None else before[:old],
             context=after[:new],
             text=after[new],
             categories=tuple(dict.fromkeys(by_turn)) or categories,
-            right=before[old] if known and old is not None else None,
+            original=before[old] if known and old is not None else None,
             pair=pair,
         )
         wrong.append(text)
-    rights = tuple(Text(id, target, text.place, text.place, text.right) for text in wrong if text.right)
+    rights = tuple(
+        Text(id, target, text.original_context, text.original_context, text.original)
+        for text in wrong
+        if text.original
+    )
     return MeasuredTexts(wrong, rights)
 
 
@@ -179,7 +183,7 @@ GROUP BY wrong.line
 
 def _digests(text: Text) -> tuple[int, ...]:
     """Return 64-bit hashes of the original turns before a text and of the text, ignoring case and spaces."""
-    written = ("\0".join(map(match_key, texts)) for texts in (text.place, [text.text]))
+    written = ("\0".join(map(match_key, texts)) for texts in (text.original_context, [text.text]))
     hashes = (hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8) for key in written)
     return tuple(int.from_bytes(digest.digest(), "big", signed=True) for digest in hashes)
 
@@ -346,8 +350,8 @@ class TextPool:
         content = _content(text.text)
         self.words.add(word_count(text.text))
         self.shared.add(len(content & frozenset[str]().union(*map(_content, text.context))))
-        if text.right is not None:
-            right = _content(text.right)
+        if text.original is not None:
+            right = _content(text.original)
             self.like_right.add(len(content & right) / len(content | right) if content | right else 1.0)
         self.questions += mood_of(text.text) == "question"
         self.persons[person_of(text.text)] += 1

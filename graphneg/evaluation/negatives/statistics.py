@@ -121,7 +121,7 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
     # Remove duplicates: a text occurs in the row for all categories and in the row for its own category.
     every = list(dict.fromkeys(texts))
     in_context = [text for text in every if text.context]
-    with_right = [text for text in every if text.right is not None]
+    with_right = [text for text in every if text.original is not None]
     embedder, lm, judge = models.embedder, models.lm, models.judge
 
     def cosines(some: Sequence[Text], others: Sequence[str]) -> list[float]:
@@ -148,7 +148,7 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
         "to_right": ask(
             "similarity to correct responses",
             with_right,
-            lambda some: cosines(some, [text.right or "" for text in some]),
+            lambda some: cosines(some, [text.original or "" for text in some]),
         ),
     }
     if lm is not None:

@@ -63,8 +63,8 @@ def tokens(text: str) -> list[str]:
 def wording_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -> float | None:
     """Return how well a classifier of words and word pairs separates wrong texts from right texts.
 
-    Texts that follow the same original turns (`Text.place`) are in the same fold. Otherwise, the classifier
-    could recognise a text by the names and topics of its dialogue.
+    Texts that follow the same original turns (`Text.original_context`) are in the same fold. Otherwise, the
+    classifier could recognise a text by the names and topics of its dialogue.
 
     Args:
         wrong: Wrong texts.
@@ -79,7 +79,7 @@ def wording_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -> 
         return None
     texts = [*wrong, *right]
     is_wrong = np.arange(len(texts)) < len(wrong)
-    fold = np.array([number(seed, "fold", *text.place) % FOLDS for text in texts])
+    fold = np.array([number(seed, "fold", *text.original_context) % FOLDS for text in texts])
     counts = [_features(text.text) for text in texts]
     areas: list[float] = []
     pairs: list[int] = []

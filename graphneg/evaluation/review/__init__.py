@@ -9,7 +9,7 @@ the agreement between annotators, a list of the rows on which they disagree, and
 
 from __future__ import annotations
 
-from graphneg.evaluation.review.drawing import Drawn, draw
+from graphneg.evaluation.review.drawing import Drawn, sample_review
 from graphneg.evaluation.review.exchange import read_judgements, write_judgements
 from graphneg.evaluation.review.items import Item, ReviewSet
 from graphneg.evaluation.review.judgements import Judgement, Judgements
@@ -24,9 +24,9 @@ __all__ = [
     "Questions",
     "Results",
     "ReviewSet",
-    "draw",
     "load_questions",
     "read_judgements",
     "results_of",
+    "sample_review",
     "write_judgements",
 ]

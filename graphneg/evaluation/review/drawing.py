@@ -50,7 +50,7 @@ class Drawn:
     left_out: int = 0
 
 
-def draw(
+def sample_review(
     files: Sequence[str],
     human: Sequence[Path] = (),
     *,

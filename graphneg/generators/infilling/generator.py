@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
-from graphneg.english.tokens import detokenize, match_key, spaced_as, words_of
+from graphneg.english.tokens import detokenize, imitate_spacing, match_key, words_of
 from graphneg.english.words import content_lemmas, readings
 from graphneg.errors import InputError, checked_list
 from graphneg.generators.base import UNRELATED, Candidate, Context, options_of
@@ -215,7 +215,9 @@ class MaskAndFillGenerator(WritingGenerator):
         own = {**self._options.settings(), **self.models, "layout": self._layout.name}
         return {**own, "sources": list(self._options.kinds), "vectors": self._vectors.name}
 
-    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_ContextFillings]:
+    def write_candidates(
+        self, contexts: Sequence[Context], per_context: int, seed: int
+    ) -> list[_ContextFillings]:
         """Blank texts for each context, and let the model fill them.
 
         Args:
@@ -230,13 +232,13 @@ class MaskAndFillGenerator(WritingGenerator):
         asked = [_ContextFillings(context, "no-blanks", per_context) for context in contexts]
         drafts = self._masked(asked, seed)
         fill(self.writer, self._layout, drafts, self._manner, seed=seed, constraints=self._constraints)
-        passing = [draft for draft in drafts if self.passes(draft.asked, self._refusal(draft))]
+        passing = [draft for draft in drafts if self.accept(draft.asked, self._refusal(draft))]
         for draft, scores in self._judged(passing):
             own = [other.text for other in draft.asked.texts]
             # A text is blanked in several ways, and two of them may be filled with nearly the same result.
             # Reject such near-duplicates.
             nearly = any(have_nearly_same_words(words_of(draft.text), words_of(other)) for other in own)
-            if self.passes(draft.asked, "like-another" if nearly else None):
+            if self.accept(draft.asked, "like-another" if nearly else None):
                 draft.asked.texts.append(draft)
                 draft.asked.candidates.append(self._candidate(draft, scores))
         for each in asked:
@@ -264,7 +266,7 @@ class MaskAndFillGenerator(WritingGenerator):
         ):
             # If the store has no other dialogue, there is no history (`shown` is None). Then skip the text,
             # and count it as "no-history".
-            if self.passes(each, "no-history" if shown is None else None) and shown is not None:
+            if self.accept(each, "no-history" if shown is None else None) and shown is not None:
                 drafts.append(_Draft(shown.turns, masked, id, asked=each, original=original))
         return drafts
 
@@ -360,7 +362,7 @@ class MaskAndFillGenerator(WritingGenerator):
             found = [
                 (one, {**scores, "perplexity": loss.perplexity})
                 for (one, scores), loss in read
-                if self.passes(one.asked, None if loss else "surprising") and loss is not None
+                if self.accept(one.asked, None if loss else "surprising") and loss is not None
             ]
             found = list(self._without_likely_correct(found, self.judge))
         return sorted(found, key=lambda item: (item[1]["infilling"], item[0].id))
@@ -382,14 +384,14 @@ class MaskAndFillGenerator(WritingGenerator):
             apart = loss_increases.get(id(one))
             if apart is None:
                 yield one, scores
-            elif self.passes(one.asked, "fits" if apart < self._options.min_loss_gap else None):
+            elif self.accept(one.asked, "fits" if apart < self._options.min_loss_gap else None):
                 yield one, {**scores, "apart": apart}
 
     def _candidate(self, draft: _Draft, scores: Mapping[str, float]) -> Candidate:
         turns = [turn.text for turn in draft.asked.context.turns]
         details = {"source": draft.original.node, "blanks": draft.masked.marked}
         said = {**scores, CONTEXT_OVERLAP: context_overlap(turns, draft.text)}
-        return Candidate(spaced_as(draft.text, turns), (UNRELATED,), said, details)
+        return Candidate(imitate_spacing(draft.text, turns), (UNRELATED,), said, details)
 
 
 def mask_and_fill(store: Store, **options: Any) -> MaskAndFillGenerator:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.english.tokens import one_line, spaced_as, words_of
+from graphneg.english.tokens import imitate_spacing, one_line, words_of
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import UNRELATED, Candidate, Context, options_of
 from graphneg.generators.keywords.requests import (
@@ -192,7 +192,9 @@ class KeywordGenerator(WritingGenerator):
         self._vectors = vectors
         self._extractor = get_extractor(options.keywords, options.language, options.spacy_model)
 
-    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_PendingNegative]:
+    def write_candidates(
+        self, contexts: Sequence[Context], per_context: int, seed: int
+    ) -> list[_PendingNegative]:
         """Write the negatives. Return one `Gap` for each of them, with at most one candidate text.
 
         Args:
@@ -216,7 +218,7 @@ class KeywordGenerator(WritingGenerator):
         return {
             **self._options.settings(),
             **self.models,
-            "examples": self._manner.shown,
+            "examples": self._manner.few_shot_text,
             "extractor": self._extractor.name,
             "vectors": self._vectors and self._vectors.name,
             "keyword_bias": self._pull,
@@ -279,10 +281,10 @@ class KeywordGenerator(WritingGenerator):
                 # If the model reached the token limit, the text is incomplete.
                 if not draft.finished:
                     reason = "unfinished"
-                if self.passes(pending, draft.problem or reason):
+                if self.accept(pending, draft.problem or reason):
                     whole[number, text] = pending
         for ((_, text), pending), losses in zip(whole.items(), self._losses(whole), strict=True):
-            if self.judge is None or self.passes(pending, None if losses else "surprising"):
+            if self.judge is None or self.accept(pending, None if losses else "surprising"):
                 pending.texts.append((text, losses))
         for pending in all_pending:
             pending.texts.sort(key=lambda draft: draft[1].mean if draft[1] else 0.0)
@@ -332,8 +334,8 @@ class KeywordGenerator(WritingGenerator):
                 if loss is not None and losses is not None:
                     scores["apart"] = loss.mean - losses.in_context
                     reason = reason or self._rejection_after_context(scores["apart"], loss)
-                if self.passes(pending, reason):
-                    spaced = spaced_as(text, [turn.text for turn in pending.context.turns])
+                if self.accept(pending, reason):
+                    spaced = imitate_spacing(text, [turn.text for turn in pending.context.turns])
                     pending.candidates.append(Candidate(spaced, (UNRELATED,), scores, details))
                     pending.texts.clear()
 

@@ -530,7 +530,7 @@ class Similarity:
             for profile, listed in zip(query.profiles, query.lists, strict=True):
                 # The random number `profile.draw` selects the target cosine from the sorted cosines between
                 # contexts and their correct responses.
-                target = usual[int(profile.draw * len(usual))] if len(usual) >= FEWEST else None
+                target = usual[int(profile.cosine_draw * len(usual))] if len(usual) >= FEWEST else None
                 kept: list[ScoredCandidate] = []
                 for item in listed:
                     cosine = float(meant @ vectors[item.sentence.text])

@@ -219,16 +219,16 @@ class ContextTerms:
         informative: Content words of all turns that can count as shared words. Very frequent words are left
             out, because they say nothing about the topic.
         last: Content words of the last turn.
-        answers: Content words of each correct response.
-        answered: Content words of all correct responses together.
+        terms_by_response: Content words of each correct response.
+        response_terms: Content words of all correct responses together.
     """
 
     id: str
     terms: frozenset[str]
     informative: frozenset[str]
     last: frozenset[str]
-    answers: tuple[frozenset[str], ...]
-    answered: frozenset[str]
+    terms_by_response: tuple[frozenset[str], ...]
+    response_terms: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +242,10 @@ class TargetProfile:
         first_person: Whether the negative should be in the first person.
         question: Whether the negative should be a question.
         query_terms: Terms that are searched for in the sentence pool.
-        order: Random number that determines the order of sentences with equal distances from the profile.
-        draw: Random number in [0, 1) that selects the target cosine between the negative and its context.
+        tie_breaker: Random number that determines the order of sentences with equal distances from the
+        profile.
+        cosine_draw: Random number in [0, 1) that selects the target cosine between the negative and its
+        context.
     """
 
     shared: int
@@ -251,8 +253,8 @@ class TargetProfile:
     first_person: bool
     question: bool
     query_terms: tuple[str, ...]
-    order: int
-    draw: float
+    tie_breaker: int
+    cosine_draw: float
 
 
 def terms_of(context: Context, frequency: Callable[[str], int], max_overlap_frequency: float) -> ContextTerms:
@@ -531,7 +533,7 @@ def shortlist(
         terms.informative & terms.last,
         conditions.max_last_turn_words,
     )
-    asked, first_person, order = profile.question, profile.first_person, profile.order
+    asked, first_person, order = profile.question, profile.first_person, profile.tie_breaker
     anecdotal = conditions.anecdote_weight
     # The distance of a sentence from the profile is the sum of these penalties:
     # 4 for each shared word too many or too few,
@@ -586,11 +588,11 @@ def shortlist(
                 continue
             # Most sentences pass a fast test: if a sentence shares few enough words with all correct
             # responses together, it also shares few enough words with each of them.
-            near = len(mentioned & terms.answered) > likest
+            near = len(mentioned & terms.response_terms) > likest
             shared = mentioned & terms.terms
             # Drop a sentence that shares most of its words with a correct response, because it may be correct
             # itself.
-            if near and not all(len(mentioned & answer) <= likest for answer in terms.answers):
+            if near and not all(len(mentioned & answer) <= likest for answer in terms.terms_by_response):
                 continue
             # The check whether the sentence is about a different scene takes longest, so it comes last.
             if is_other_scene is None or is_other_scene(sentence, shared):

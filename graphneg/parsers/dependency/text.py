@@ -45,7 +45,7 @@ class Word:
         start: Offset of the first character of the word in the whole text.
         end: Offset after the last character of the word.
         sentence: Index of the sentence to which the word belongs.
-        kids: Indices of the dependents of the word, in text order.
+        dependents: Indices of the dependents of the word, in text order.
         tree: All words with which the word was parsed, including the word itself.
     """
 
@@ -60,7 +60,7 @@ class Word:
     start: int
     end: int
     sentence: int
-    kids: list[int] = field(default_factory=list[int])
+    dependents: list[int] = field(default_factory=list[int])
     tree: Sequence[Word] = field(default=(), repr=False, compare=False)
 
     @property
@@ -93,7 +93,7 @@ class Word:
             The dependents that have one of these relations.
         """
         tree = self.tree
-        return [tree[k] for k in self.kids if not deps or tree[k].dep in deps]
+        return [tree[k] for k in self.dependents if not deps or tree[k].dep in deps]
 
     def child(self, *deps: str) -> Word | None:
         """Return the first dependent of the word that has one of the given relations.
@@ -105,7 +105,7 @@ class Word:
             The dependent, or ``None`` if there is no such dependent.
         """
         tree = self.tree
-        for k in self.kids:
+        for k in self.dependents:
             if not deps or tree[k].dep in deps:
                 return tree[k]
         return None
@@ -170,7 +170,7 @@ def read_words(doc: Any, offset: int = 0, indices: Sequence[int] | None = None) 
         words.append(Word(i, text, lower, lemma, tag, pos, dep, head, start, end, sentence, [], words))
     for word in words:
         if word.head != word.i:
-            words[word.head].kids.append(word.i)
+            words[word.head].dependents.append(word.i)
     return words
 
 
@@ -207,7 +207,7 @@ def signature(predicate: Word, argument: Word) -> str | None:
     above = argument.parent
     if above is predicate and argument is not predicate:
         # In "the house we live in", the preposition "in" has no object, so it gets the relation `prep_in`.
-        if argument.dep == "prep" and not argument.kids:
+        if argument.dep == "prep" and not argument.dependents:
             return f"prep_{argument.lower}"
         return clause_form(argument)
     if predicate.parent is argument and argument is not predicate:

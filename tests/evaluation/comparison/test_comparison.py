@@ -203,7 +203,7 @@ class TestFigures:
         told = next(one for one in rank(choices, scores) if one.kind == "kind")
         bootstrap = Bootstrap(len(choices), resamples=2)
         of = tallies(choices, scores, "kind")
-        found = {name: bootstrap.measured(name, {0: of}).whole for name in (RECALL, BALANCED, AUC)}
+        found = {name: bootstrap.measured(name, {0: of}).value for name in (RECALL, BALANCED, AUC)}
         assert found == pytest.approx(
             {RECALL: told.recall_at_1, BALANCED: told.balanced_accuracy, AUC: told.auc}
         )

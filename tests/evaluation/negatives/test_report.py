@@ -171,16 +171,16 @@ class TestEditedDialogues:
 
     def test_each_edited_turn_is_compared_with_its_original(self) -> None:
         found = measured(self.edited("Is it far?", "No, it is far.", "Good, you are tired."))
-        assert [(one.text, one.right, one.context) for one in found.wrong] == [
+        assert [(one.text, one.original, one.context) for one in found.wrong] == [
             ("No, it is far.", "No, it is near.", ("Is it far?",)),
             ("Good, you are tired.", "Good, I am tired.", ("Is it far?", "No, it is far.")),
         ]
-        assert found.wrong[1].place == self.TURNS[:2]
+        assert found.wrong[1].original_context == self.TURNS[:2]
         assert [one.text for one in found.right] == ["No, it is near.", "Good, I am tired."]
 
     def test_an_inserted_turn_has_no_original(self) -> None:
         [text] = measured(self.edited("Is it far?", "Blue.", "No, it is near.", "Good, I am tired.")).wrong
-        assert (text.text, text.right, text.context) == ("Blue.", None, ("Is it far?",))
+        assert (text.text, text.original, text.context) == ("Blue.", None, ("Is it far?",))
 
     def test_an_edit_has_the_category_of_its_turn(self) -> None:
         edit = EditRecord(1, "x", "C-ent", "", "", "")
@@ -366,7 +366,9 @@ class TestAreas:
             for at, one in THINGS_TWICE
         ]
         twins = {
-            text.pair or "": Text(text.id, "response", text.place, (), text.text.replace("never ", ""))
+            text.pair or "": Text(
+                text.id, "response", text.original_context, (), text.text.replace("never ", "")
+            )
             for text in wrong
         }
         assert twins_auc(wrong, twins) == 1.0

@@ -31,18 +31,18 @@ class TestRecords:
     def test_a_correct_record_gives_its_context_and_response(self) -> None:
         found = measured(replace(OWN, label=1))
         [text] = found.right
-        assert (text.text, text.place, found.wrong) == (OWN.response, text.context, ())
+        assert (text.text, text.original_context, found.wrong) == (OWN.response, text.context, ())
 
     def test_a_wrong_record_without_an_original_has_no_correct_text(self) -> None:
         found = measured(replace(OWN, original=Original(None, None)))
-        assert found.right == () and found.wrong[0].right is None
+        assert found.right == () and found.wrong[0].original is None
 
     def test_the_context_is_the_original_one(self) -> None:
         edited = (replace(EXAMPLE.context[0], text="Do you hate it?"), EXAMPLE.context[1])
         original = Original(EXAMPLE.context, None)
         [text] = measured(replace(OWN, context=edited, original=original)).wrong
-        assert text.place[0] == EXAMPLE.context[0].text and text.context[0] == "Do you hate it?"
-        assert text.right == OWN.response, "only the context was edited"
+        assert text.original_context[0] == EXAMPLE.context[0].text and text.context[0] == "Do you hate it?"
+        assert text.original == OWN.response, "only the context was edited"
 
 
 class TestCounts:

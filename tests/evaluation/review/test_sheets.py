@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphneg.errors import InputError
-from graphneg.evaluation.review.drawing import PEOPLE, draw
+from graphneg.evaluation.review.drawing import PEOPLE, sample_review
 from graphneg.evaluation.review.exchange import (
     FORMS,
     key_path,
@@ -29,7 +29,7 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\uff1d")
 class TestTheSheet:
     def test_a_sheet_does_not_name_its_sources(self, sources: tuple[list[str], Path], tmp_path: Path) -> None:
         files, human = sources
-        write_blank_sheet(draw(files, [human], each=6).set, tmp_path / "sheet.csv")
+        write_blank_sheet(sample_review(files, [human], each=6).set, tmp_path / "sheet.csv")
         with (tmp_path / "sheet.csv").open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         assert tuple(rows[0]) == COLUMNS and len(rows) == 18
@@ -41,7 +41,7 @@ class TestTheSheet:
     def test_existing_sheets_are_not_overwritten(
         self, sources: tuple[list[str], Path], tmp_path: Path
     ) -> None:
-        drawn = draw(sources[0], each=2)
+        drawn = sample_review(sources[0], each=2)
         write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
         with pytest.raises(InputError, match="the file already exists"):
             write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
@@ -86,7 +86,7 @@ class TestReading:
     def sheet(self, sources: tuple[list[str], Path], tmp_path: Path) -> Path:
         """Return a sheet in which all rows but the last one are filled in."""
         files, human = sources
-        write_blank_sheet(draw(files, [human], each=6).set, tmp_path / "sheet.csv")
+        write_blank_sheet(sample_review(files, [human], each=6).set, tmp_path / "sheet.csv")
         return filled(tmp_path / "sheet.csv", grammatical="Yes", sensible="y", verdict="WRONG")
 
     def test_shares_come_by_source_and_by_transform(self, sheet: Path) -> None:

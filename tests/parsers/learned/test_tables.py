@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.parsers.dependency.draft import GraphDraft
-from graphneg.parsers.dependency.learned.concepts import candidates, context_features, is_fixed, open_words
+from graphneg.parsers.dependency.learned.concepts import (
+    candidates,
+    context_features,
+    is_fixed,
+    words_to_choose,
+)
 from graphneg.parsers.dependency.learned.tables import (
     GroupSums,
     Meanings,
@@ -120,4 +125,4 @@ class TestCandidates:
         draft = GraphDraft("dogs do n't bark at all", words)
         draft.concept("bark-01", 3, "table", ARG0=draft.concept("dog", 0, "word"))
         draft.concept("at-all", 4, "multiword", last=5)
-        assert [word.text for word, _, _ in open_words(draft)] == ["dogs", "do", "bark"]
+        assert [word.text for word, _, _ in words_to_choose(draft)] == ["dogs", "do", "bark"]

@@ -49,7 +49,7 @@ def test_nouns_for_persons_are_analysed(text: str, expected: tuple[str, str, str
 def test_a_light_verb_is_replaced_by_its_noun() -> None:
     state = state_of("take/VB/ROOT/0 a/DT/det/2 look/NN/dobj/0")
     resolve_light_verbs(state)
-    assert state.proxy(0) == 2 and labels(state)[0].startswith("look-")
+    assert state.node_owner(0) == 2 and labels(state)[0].startswith("look-")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_an_entity_is_recognised(text: str, expected: set[tuple[str, str, str]])
 def test_the_words_of_an_entity_are_marked_as_done() -> None:
     state = state_of("two/CD/compound/1 hundred/CD/nummod/2 dogs/NNS/ROOT/2")
     write_entities(state)
-    assert state.done == {0, 1} and state.draft.nodes[state.head_nodes[state.proxy(0)]].value == "200"
+    assert state.done == {0, 1} and state.draft.nodes[state.head_nodes[state.node_owner(0)]].value == "200"
 
 
 def test_a_capitalised_common_word_is_no_name() -> None:

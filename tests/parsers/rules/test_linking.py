@@ -31,14 +31,14 @@ def arcs_of_text(text: str) -> set[tuple[str, str, str]]:
 def test_a_copula_is_replaced_by_its_predicate(text: str, proxy: int) -> None:
     state = state_of(text)
     resolve_copulas(state)
-    assert state.proxy(1) == proxy
+    assert state.node_owner(1) == proxy
     assert labels(state) == (["be-located-at-91"] if proxy == 1 else [])
 
 
 def test_going_to_is_replaced_by_its_verb() -> None:
     state = state_of("is/VBZ/aux/1 going/VBG/ROOT/1 to/TO/aux/3 rain/VB/xcomp/1")
     resolve_futures(state)
-    assert state.proxy(1) == 3
+    assert state.node_owner(1) == 3
 
 
 def test_conjuncts_are_grouped_under_their_conjunction() -> None:

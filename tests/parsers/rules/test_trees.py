@@ -13,7 +13,7 @@ SEEN = "Dogs/NNS/nsubj/1 chase/VBP/ROOT/1 cats/NNS/dobj/1 often/RB/advmod/1"
 def test_a_reattached_word_changes_its_head() -> None:
     dogs, chase, cats, often = tree(SEEN)
     reattach(often, cats, "amod")
-    assert (often.parent, often.dep, chase.kids, cats.kids) == (cats, "amod", [0, 2], [3])
+    assert (often.parent, often.dep, chase.dependents, cats.dependents) == (cats, "amod", [0, 2], [3])
     reattach(chase, dogs, "relcl")
     assert dogs.dep == "ROOT" and chase.parent is dogs and is_below(often, dogs)
 
@@ -21,13 +21,13 @@ def test_a_reattached_word_changes_its_head() -> None:
 def test_a_promoted_word_takes_over_the_children() -> None:
     _, chase, cats, _ = tree(SEEN)
     promote(cats, chase)
-    assert (cats.dep, cats.kids, chase.kids, chase.parent) == ("ROOT", [0, 1, 3], [], cats)
+    assert (cats.dep, cats.dependents, chase.dependents, chase.parent) == ("ROOT", [0, 1, 3], [], cats)
 
 
 def test_a_new_root_is_above_the_former_one() -> None:
     _, chase, cats, _ = tree(SEEN)
     make_root(cats, chase, "dep")
-    assert (cats.head, cats.kids, chase.dep, chase.kids) == (2, [1], "dep", [0, 3])
+    assert (cats.head, cats.dependents, chase.dep, chase.dependents) == (2, [1], "dep", [0, 3])
 
 
 @pytest.mark.parametrize(

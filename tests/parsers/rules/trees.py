@@ -27,7 +27,7 @@ def tree(text: str) -> list[Word]:
         at = end + 1
     for word in words:
         if word.head != word.i:
-            words[word.head].kids.append(word.i)
+            words[word.head].dependents.append(word.i)
     return words
 
 

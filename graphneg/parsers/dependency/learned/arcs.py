@@ -49,7 +49,7 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
     """
     nodes = seen.draft.nodes
     # Pair each node only with the next nodes in text order, so that distant words form no pairs.
-    alive = [i for i in sorted(seen.alive, key=lambda i: seen.order[i]) if i not in seen.settled]
+    alive = [i for i in sorted(seen.live_nodes, key=lambda i: seen.order[i]) if i not in seen.fixed_nodes]
     for at, a in enumerate(alive):
         for b in alive[at + 1 : at + _MAX_DISTANCE]:
             if nodes[a].sentence != nodes[b].sentence or not seen.related(a, b):
@@ -177,8 +177,8 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDr
     pairs = list(scored_pairs(seen))
     odds, tops = _scores(model, sums, seen, pairs)
     arcs = _likely_arcs(odds, seen, pairs, model.classes[1:])
-    scored = [i for i in seen.alive if i not in seen.settled]
-    kept = [arc for arc in draft.arcs if arc.dep in seen.settled]
+    scored = [i for i in seen.live_nodes if i not in seen.fixed_nodes]
+    kept = [arc for arc in draft.arcs if arc.dep in seen.fixed_nodes]
     named = {arc.head for arc in kept}
     constants = frozenset(i for i in scored if draft.nodes[i].value is not None)
     taken, loose = decode(scored, arcs, constants, ARC_THRESHOLD, LINK_THRESHOLD)
@@ -200,10 +200,10 @@ def _scores(
     model: Model, sums: GroupSums, seen: DraftFeatures, pairs: Sequence[tuple[int, int]]
 ) -> tuple[Any, dict[int, float]]:
     """Return the log odds of each role for each pair of nodes, and the score of each node as a top."""
-    arrays, rows = model.arrays, {i: n for n, i in enumerate(seen.alive)}
-    nodes = model.sums("node", "node", [seen.node(i) for i in seen.alive])
+    arrays, rows = model.arrays, {i: n for n, i in enumerate(seen.live_nodes)}
+    nodes = model.sums("node", "node", [seen.node(i) for i in seen.live_nodes])
     states = np.maximum(nodes + arrays["node_bias"], 0)
-    tops = dict(zip(seen.alive, (states @ arrays["top"]).tolist(), strict=True))
+    tops = dict(zip(seen.live_nodes, (states @ arrays["top"]).tolist(), strict=True))
     if not pairs:
         return np.zeros((0, len(model.classes) - 1), np.float32), tops
     # Class 0 means that there is no arc. Subtract its score from the scores of the other classes to get log

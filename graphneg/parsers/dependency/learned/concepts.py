@@ -116,7 +116,7 @@ def candidates(
     ]
 
 
-def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
+def words_to_choose(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
     """Yield the words whose meaning the network should choose.
 
     Names, dates, numbers and multiword expressions are left out. Words for which the rules are more reliable
@@ -283,7 +283,7 @@ def choose_concepts(
         sure: Margin in log odds by which another sense must beat the sense that the rules chose for a verb.
     """
     undecided: list[tuple[int, list[int], list[FragmentOption]]] = []
-    for word, given, group in open_words(draft):
+    for word, given, group in words_to_choose(draft):
         choices = candidates(meanings, draft.words, word.i, given, (own or {}).get(word_key(word), {}))
         if len(choices) > 1:
             undecided.append((word.i, group, choices))

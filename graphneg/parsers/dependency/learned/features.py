@@ -205,15 +205,16 @@ class DraftFeatures:
         clusters: For each node, the indices of the large and the small word cluster of its concept.
         signatures: For each node, the roles of its frame as one string.
         paths: Dependency paths between the words.
-        alive: Indices of the nodes that are not deleted.
+        live_nodes: Indices of the nodes that are not deleted.
         rule_arcs: For each arc that the rules wrote, its role and the name of its rule, keyed by head and
             argument.
-        given_head: For each node, the role of the first arc that leads to the node in the draft of the rules.
-        steps: The role and the direction of each arc that the rules wrote, keyed by node and neighbour:
-            ``ARG0>`` from head to argument, ``ARG0<`` from argument to head.
-        settled: Arguments whose arcs the models must not change, such as the parts of a name.
+        rule_role: For each node, the role of the first arc that leads to the node in the draft of the rules.
+        rule_neighbours: The role and the direction of each arc that the rules wrote, keyed by node and
+            neighbour: ``ARG0>`` from head to argument, ``ARG0<`` from argument to head.
+        fixed_nodes: Arguments whose arcs the models must not change, such as the parts of a name.
         rank: For each node that is not deleted, its position among these nodes in ``draft.nodes``.
-        mates: Indices of the nodes of each word, keyed by the index of the word. *Teacher* has two nodes.
+        nodes_of_word: Indices of the nodes of each word, keyed by the index of the word. *Teacher* has two
+        nodes.
         order: For each node that is not deleted, its position in text order.
     """
 
@@ -231,26 +232,26 @@ class DraftFeatures:
             "".join(meanings.roles.get(node.label, ())).replace("ARG", "") for node in draft.nodes
         ]
         self.paths = Paths(draft.words)
-        self.alive = [i for i, node in enumerate(draft.nodes) if not node.deleted]
+        self.live_nodes = [i for i, node in enumerate(draft.nodes) if not node.deleted]
         self.rule_arcs: dict[tuple[int, int], tuple[str, str]] = {}
-        self.given_head: dict[int, str] = {}
-        self.steps: dict[int, dict[int, str]] = {i: {} for i in self.alive}
+        self.rule_role: dict[int, str] = {}
+        self.rule_neighbours: dict[int, dict[int, str]] = {i: {} for i in self.live_nodes}
         for arc in draft.arcs:
             self.rule_arcs[arc.head, arc.dep] = (arc.role, arc.rule)
-            self.given_head.setdefault(arc.dep, arc.role)
-            self.steps[arc.head][arc.dep] = arc.role + ">"
-            self.steps[arc.dep][arc.head] = arc.role + "<"
-        self.settled = {
+            self.rule_role.setdefault(arc.dep, arc.role)
+            self.rule_neighbours[arc.head][arc.dep] = arc.role + ">"
+            self.rule_neighbours[arc.dep][arc.head] = arc.role + "<"
+        self.fixed_nodes = {
             arc.dep
             for arc in draft.arcs
             if _is_settled(draft.nodes[arc.head].label, draft.nodes[arc.dep].label, arc.role)
         }
-        self.rank = {i: n for n, i in enumerate(self.alive)}
-        self.mates: dict[int | None, list[int]] = {}
-        for i in self.alive:
-            self.mates.setdefault(draft.nodes[i].token, []).append(i)
+        self.rank = {i: n for n, i in enumerate(self.live_nodes)}
+        self.nodes_of_word: dict[int | None, list[int]] = {}
+        for i in self.live_nodes:
+            self.nodes_of_word.setdefault(draft.nodes[i].token, []).append(i)
         tokens = [-1 if node.token is None else node.token for node in draft.nodes]
-        by_word = sorted(self.alive, key=lambda i: (tokens[i], i))
+        by_word = sorted(self.live_nodes, key=lambda i: (tokens[i], i))
         self.order = {i: n for n, i in enumerate(by_word)}
 
     def node(self, i: int) -> list[str]:
@@ -266,7 +267,7 @@ class DraftFeatures:
         label = node.label
         stem, kind = stem_of(label), kind_of(label)
         features = [f"c={label}", f"s={stem}", f"k={kind}", f"r={node.rule}"]
-        features.append(f"gh={self.given_head.get(i, '')}")
+        features.append(f"gh={self.rule_role.get(i, '')}")
         features += [f"fr={tag}" for tag in self.frames.get(label, ())]
         coarse, fine = self.clusters[i]
         features += [f"g={coarse}", f"gf={fine}"]
@@ -275,14 +276,14 @@ class DraftFeatures:
         word = self.draft.words[node.token]
         # "^" stands for the start of the text and "$" for its end.
         head, before, after = word.parent, word.previous, word.following
-        mates = self.mates[node.token]
+        mates = self.nodes_of_word[node.token]
         features += [
             f"l={word.lemma}", f"t={word.tag}", f"d={word.dep}", f"kd={kind},{word.dep}",
             f"kt={kind},{word.tag}", f"hl={head.lemma}", f"ht={head.tag}", f"hd={head.dep}",
             f"m={mates.index(i)}/{min(len(mates), 4)}",
             f"pl={before.lower if before else '^'}", f"nl={after.lower if after else '$'}",
         ]  # fmt: skip
-        features += [f"st={step}" for step in self.steps[i].values()]
+        features += [f"st={step}" for step in self.rule_neighbours[i].values()]
         features += [f"mc={self.draft.nodes[j].label}" for j in mates if j != i]
         for below in word.children():
             features.append(f"kid={below.dep}")
@@ -315,7 +316,7 @@ class DraftFeatures:
         single = [f"HD={hs},{ds}"]
         # If the rules have not linked the two nodes, describe the paths between them over a common neighbour.
         if not role and not back:
-            from_head, from_dep = self.steps[h], self.steps[d]
+            from_head, from_dep = self.rule_neighbours[h], self.rule_neighbours[d]
             groups.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))
             groups += [("over", from_head[x] + from_dep[x], hl) for x in from_head if x in from_dep]
         if head.token is None or dep.token is None:
@@ -349,11 +350,11 @@ class DraftFeatures:
             True if the pair is worth scoring as an arc.
         """
         first, second = self.draft.nodes[a], self.draft.nodes[b]
-        if b in self.steps[a] or first.token is None or second.token is None:
+        if b in self.rule_neighbours[a] or first.token is None or second.token is None:
             return True
         if self.paths.between(*self._nearest(first, second))[2] < _FAR:
             return True
-        return not self.steps[a].keys().isdisjoint(self.steps[b])
+        return not self.rule_neighbours[a].keys().isdisjoint(self.rule_neighbours[b])
 
     def _nearest(self, head: DraftNode, dep: DraftNode) -> tuple[int, int]:
         """Return the indices of the two words, one of each node, that are closest in the dependency tree.

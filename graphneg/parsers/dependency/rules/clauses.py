@@ -47,7 +47,7 @@ def write_modals(state: RuleState) -> None:
                 _rename(state, word, "obligate-01", "modal")
         elif word.lower in {"maybe", "perhaps"}:
             # "Maybe he left" means that it is possible that he left, so possible-01 is put above the verb.
-            if word.dep == "advmod" and state.proxy(word.head) != word.i:
+            if word.dep == "advmod" and state.node_owner(word.head) != word.i:
                 _put_above_clause(state, word, "possible-01")
         elif word.lower == "better" and word.dep == "advmod":
             # "You'd better stay" and "You had better stay" express advice, so they get recommend-01.
@@ -66,12 +66,12 @@ def _rename(state: RuleState, word: Word, concept: str, rule: str) -> None:
 
 def _put_above_clause(state: RuleState, word: Word, concept: str, role: str = "ARG1") -> None:
     """Put the concept of a modal or an adverb above its clause: "Maybe he left" gets ``possible-01``."""
-    proxy = state.proxy(word.head)
-    if proxy in state.top_nodes:
+    owner = state.node_owner(word.head)
+    if owner in state.top_nodes:
         # An adverb may already have a node. The new concept replaces it.
         if word.i in state.head_nodes:
             state.erase(word.i)
-        state.above(concept, word.i, proxy, role, "modal")
+        state.add_above(concept, word.i, owner, role, "modal")
 
 
 def write_moods(state: RuleState, root: Word) -> None:
@@ -99,8 +99,13 @@ def write_moods(state: RuleState, root: Word) -> None:
     for word in state.words:
         # In "Please come in", "please" becomes :polite + of the clause. As the root or with dependents,
         # "please" is a verb, as in "to please them".
-        if word.lower == "please" and word.sentence == root.sentence and word.i != root.i and not word.kids:
-            state.mark(core, "polite", "+", word.i, "please")
+        if (
+            word.lower == "please"
+            and word.sentence == root.sentence
+            and word.i != root.i
+            and not word.dependents
+        ):
+            state.add_constant(core, "polite", "+", word.i, "please")
             break
     _write_question(state, root)
 
@@ -110,7 +115,7 @@ def _write_order(state: RuleState, word: Word) -> None:
     core, nodes = state.core_of(word), state.draft.nodes
     if core is None or not _is_imperative(word):
         return
-    nodes[state.mark(core, "mode", "imperative", None, "imperative")].token = word.i
+    nodes[state.add_constant(core, "mode", "imperative", None, "imperative")].token = word.i
     if word.i not in state.representatives and "ARG0" not in state.draft.roles(core):
         you = state.draft.concept("you", None, "imperative", word.sentence)
         nodes[you].token = word.i
@@ -143,8 +148,8 @@ def _write_question(state: RuleState, root: Word) -> None:
     tagged = any(word.dep == "tag" for word in members)
     if not tagged and not _is_yes_no_question(root, members):
         return
-    draft, proxy = state.draft, state.proxy(root.i)
-    core, outer = state.head_nodes[proxy], state.top_nodes[proxy]
+    draft, owner = state.draft, state.node_owner(root.i)
+    core, outer = state.head_nodes[owner], state.top_nodes[owner]
     denials = (arc.dep for arc in draft.arcs if arc.head == core and arc.role == "polarity")
     denial = next((dep for dep in denials if draft.nodes[dep].value == "-"), None)
     # "Don't you see?" expects the answer yes: it asks for confirmation that you see. Remove its negation.
@@ -159,8 +164,8 @@ def _write_question(state: RuleState, root: Word) -> None:
         asked = root.child("ccomp")
         if asked is None or state.core_of(asked) is None:
             return
-        proxy = state.proxy(asked.i)
-        core, outer = state.head_nodes[proxy], state.top_nodes[proxy]
+        owner = state.node_owner(asked.i)
+        core, outer = state.head_nodes[owner], state.top_nodes[owner]
     unknown = draft.concept("amr-unknown", None, "question", root.sentence)
     # "Can you swim?" asks whether swimming is possible, so the node of the modal gets the polarity.
     draft.link(outer if draft.nodes[outer].rule == "modal" else core, "polarity", unknown, "question")
@@ -225,7 +230,7 @@ def opens_question(root: Word) -> bool:
     subject, words = root.child(*SUBJECTS), root.tree
     if subject is None:
         return False
-    verb = min((subject.i, *subject.kids)) - 1
+    verb = min((subject.i, *subject.dependents)) - 1
     # In "Doesn't he know", the negation between the auxiliary and the subject is skipped.
     while verb > 0 and words[verb].lower in {"n't", "not"}:
         verb -= 1
@@ -343,16 +348,16 @@ def write_whys(state: RuleState) -> None:
         if word.lower != "why" or word.i not in state.done or word.i in state.head_nodes:
             continue
         clause, after = clause_of(word), word.following
-        proxy = state.proxy(clause.i)
+        owner = state.node_owner(clause.i)
         # In "Why?" and "Why not?", there is no clause, so cause-01 becomes the node of "why".
         if clause.i == word.i or (clause.lower == "not" and clause.head == clause.i):
             # In "Why not?", there is no clause to negate, so the negation is attached to cause-01.
             node = state.add("cause-01", word.i, "why", ARG0="amr-unknown")
             if after is not None and after.lower == "not" and after.i not in state.head_nodes:
-                state.mark(node, "polarity", "-", after.i, "negation")
+                state.add_constant(node, "polarity", "-", after.i, "negation")
         # "I know why he went" does not ask for the cause, so the cause is "thing" and not amr-unknown.
-        elif clause.dep not in {"relcl", "advcl"} and proxy in state.head_nodes:
-            node = state.above("cause-01", word.i, proxy, "ARG1", "why")
+        elif clause.dep not in {"relcl", "advcl"} and owner in state.head_nodes:
+            node = state.add_above("cause-01", word.i, owner, "ARG1", "why")
             concept = "amr-unknown" if _is_asked(clause) else "thing"
             state.draft.link(node, "ARG0", state.draft.concept(concept, word.i, "why"), "why")
 
@@ -404,7 +409,7 @@ def write_negation(state: RuleState) -> None:
     for word in state.words:
         target, rule = _negated_node(state, word)
         if target is not None:
-            state.mark(target, "polarity", "-", word.i, rule)
+            state.add_constant(target, "polarity", "-", word.i, rule)
             if rule == "negation" or (rule == "no" and word.dep == "neg"):
                 _negate_conjuncts(state, word, target)
 
@@ -465,19 +470,19 @@ def _negated_predicate(state: RuleState, word: Word) -> int | None:
     # In "Not everyone came", "not" negates the verb and not the subject, so continue with the verb.
     elif head.dep in SUBJECTS and head.i > word.i and after is not None and after.lower in _COUNTING:
         head = head.parent
-    proxy = state.proxy(head.i)
-    if proxy == word.i:
+    owner = state.node_owner(head.i)
+    if owner == word.i:
         return None
     # "You cannot go" negates the modal. "You must not go" negates the verb (see `_INNER_NEGATION`).
     for modal in head.children("aux"):
-        if modal.lemma in MODALS and modal.lemma not in _INNER_NEGATION and proxy in state.top_nodes:
-            outer = state.top_nodes[proxy]
+        if modal.lemma in MODALS and modal.lemma not in _INNER_NEGATION and owner in state.top_nodes:
+            outer = state.top_nodes[owner]
             return (
                 outer
                 if state.draft.nodes[outer].concept == MODALS[modal.lemma][0]
-                else state.head_nodes[proxy]
+                else state.head_nodes[owner]
             )
-    return state.persons.get(proxy, state.head_nodes.get(proxy))
+    return state.persons.get(owner, state.head_nodes.get(owner))
 
 
 def _negate_conjuncts(state: RuleState, word: Word, target: int) -> None:
@@ -490,7 +495,7 @@ def _negate_conjuncts(state: RuleState, word: Word, target: int) -> None:
         own = other.child("nsubj", "nsubjpass", "expl", "aux", "auxpass", "neg")
         alike = other.tag[:2] == "VB" and (other.tag == verb.tag or {other.tag, verb.tag} == {"VB", "VBP"})
         if own is None and alike and other.i in state.head_nodes:
-            state.mark(state.head_nodes[other.i], "polarity", "-", None, "negation")
+            state.add_constant(state.head_nodes[other.i], "polarity", "-", None, "negation")
 
 
 def _node_negated_by_no(state: RuleState, noun: Word) -> int | None:

@@ -72,7 +72,7 @@ def write_concepts(state: RuleState) -> None:
     """
     for word in state.words:
         tag = word.tag
-        please = word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.kids
+        please = word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.dependents
         # "please" gets no concept here, because another rule adds ``:polite +`` to its clause. Articles and
         # punctuation marks get no concept at all.
         silent = please or tag in word_class("silent-tag") or word.lower in {"the", "a", "an"}
@@ -81,7 +81,7 @@ def write_concepts(state: RuleState) -> None:
         if word.lower.endswith("less") and word.lower[:-4] in word_class("clothes"):
             # "a shirtless man" is a man who has no shirt, so "shirtless" gets a negated have-03.
             having = state.add("have-03", word.i, "lack", ARG1=word.lower[:-4])
-            state.mark(having, "polarity", "-", word.i, "negative")
+            state.add_constant(having, "polarity", "-", word.i, "negative")
         elif tag in {"WP", "WP$", "WRB", "WDT", "CC"}:
             # Skip question words and conjunctions. The modules `clauses` and `linking` add their nodes.
             continue
@@ -266,7 +266,7 @@ def _write_adjective(state: RuleState, word: Word) -> None:
     concept, rule = _adjective_concept(state, word)
     node = state.add(concept, word.i, rule)
     if rule == "negative":
-        state.mark(node, "polarity", "-", word.i, rule)
+        state.add_constant(node, "polarity", "-", word.i, rule)
 
 
 def _adjective_concept(state: RuleState, word: Word) -> tuple[str, str]:
@@ -340,7 +340,7 @@ def _write_adverb(state: RuleState, word: Word) -> None:
     elif known is not None and known != DELETED:
         node = state.add(known, word.i, "table")
         if _is_negation_of(stem, known):
-            state.mark(node, "polarity", "-", word.i, "negative")
+            state.add_constant(node, "polarity", "-", word.i, "negative")
     elif known is None and stem == word.lower:
         state.add(word.lemma, word.i, "adverb")
     # "happily" gets happy-01, and "unhappily" gets happy-01 with :polarity -.
@@ -351,7 +351,7 @@ def _write_adverb(state: RuleState, word: Word) -> None:
             concept = next(iter(lexicon.candidates(stem, "j")), stem)
         node = state.add(concept or stem, word.i, "adverb")
         if base is not None:
-            state.mark(node, "polarity", "-", word.i, "negative")
+            state.add_constant(node, "polarity", "-", word.i, "negative")
 
 
 def _adverb_stem(word: str) -> str:
@@ -432,7 +432,7 @@ def _write_interjection(state: RuleState, word: Word) -> None:
     node = state.add(word.lower, word.i, "interjection")
     # "Wow!" expresses a feeling, so it gets :mode expressive, as AMR requires.
     if word.lower in word_class("expressive"):
-        state.mark(node, "mode", "expressive", word.i, "interjection")
+        state.add_constant(node, "mode", "expressive", word.i, "interjection")
 
 
 _WRITERS_BY_TAGS: dict[str, Callable[[RuleState, Word], None]] = {

@@ -96,7 +96,7 @@ def _write_entity(state: RuleState, word: Word) -> int:
 
 def _write_value(state: RuleState, word: Word, kind: str, role: str, value: str, rule: str) -> int:
     """Add an entity with a value for a word such as an e-mail address. Return the number of words, 1."""
-    state.mark(state.add(kind, word.i, rule), role, value, word.i, rule)
+    state.add_constant(state.add(kind, word.i, rule), role, value, word.i, rule)
     state.done.add(word.i)
     return 1
 
@@ -104,7 +104,7 @@ def _write_value(state: RuleState, word: Word, kind: str, role: str, value: str,
 def _write_run(state: RuleState, run: Sequence[Word], concept: str, rule: str) -> int:
     """Add one concept for several words, and return the index of its node."""
     node = state.draft.concept(concept, run[0].i, rule, last=run[-1].i)
-    state.draft.nodes[node].token = state.cover(run, node).i
+    state.draft.nodes[node].token = state.merge_words(run, node).i
     return node
 
 
@@ -172,7 +172,7 @@ def _write_name(state: RuleState, kind: str, parts: list[tuple[Word, str]]) -> i
     name = state.draft.concept("name", parts[0][0].i, "name", last=parts[-1][0].i)
     state.draft.link(entity, "name", name, "name")
     for n, (word, text) in enumerate(parts, 1):
-        state.mark(name, f"op{n}", quoted(text), word.i, "name")
+        state.add_constant(name, f"op{n}", quoted(text), word.i, "name")
     return len(parts)
 
 
@@ -183,7 +183,7 @@ def _write_date(state: RuleState, word: Word) -> int:
         state.add("date-entity", word.i, "date", weekday=word.lower)
         return 1
     node = state.add("date-entity", word.i, "date")
-    state.mark(node, "month", str(known.MONTHS[word.lower]), word.i, "date")
+    state.add_constant(node, "month", str(known.MONTHS[word.lower]), word.i, "date")
     taken = 1
     for after in state.words[word.i + 1 : word.i + 4]:
         number = after.lower if after.lower.isdigit() else ordinal_value(after.lower)
@@ -191,8 +191,8 @@ def _write_date(state: RuleState, word: Word) -> int:
         if after.tag != "," or taken != 2:
             if number is None or after.sentence != word.sentence:
                 break
-            state.mark(node, "year" if _YEAR.fullmatch(number) else "day", number, after.i, "date")
-            state.defer([after], word)
+            state.add_constant(node, "year" if _YEAR.fullmatch(number) else "day", number, after.i, "date")
+            state.share_node([after], word)
         taken += 1
     return taken
 
@@ -218,7 +218,7 @@ def _write_amount(state: RuleState, word: Word) -> int:
     run = _number_run(word)
     if len(run) > 1:
         value = number_value(" ".join(part.lower for part in run))
-        state.cover(run, state.draft.constant(value or "1", run[0].i, "number", last=run[-1].i))
+        state.merge_words(run, state.draft.constant(value or "1", run[0].i, "number", last=run[-1].i))
         return run[-1].i - word.i + 1
     return 0
 
@@ -249,7 +249,7 @@ def _write_hours(state: RuleState, word: Word) -> int:
     interval = _write_run(state, run, "date-interval", "time")
     for n, part in enumerate((run[0], run[-1]), 1):
         hour = state.draft.concept("date-entity", part.i, "time")
-        state.mark(hour, "time", quoted(f"{_hour(part)}:00"), part.i, "time")
+        state.add_constant(hour, "time", quoted(f"{_hour(part)}:00"), part.i, "time")
         state.draft.link(interval, f"op{n}", hour, "time")
     return len(run)
 
@@ -272,10 +272,10 @@ def _write_money(state: RuleState, sign: Word, run: list[Word]) -> int:
     """Add a sum of money with a currency sign, such as *$ 5*; return the number of its words."""
     value = number_value(" ".join(part.lower for part in run)) or run[0].lower
     node = state.draft.concept("monetary-quantity", sign.i, "quantity", last=run[-1].i)
-    state.mark(node, "quant", value, run[0].i, "quantity")
+    state.add_constant(node, "quant", value, run[0].i, "quantity")
     unit = state.draft.concept(known.MONEY[sign.text], sign.i, "quantity")
     state.draft.link(node, "unit", unit, "quantity")
-    state.cover([sign, *run], node)
+    state.merge_words([sign, *run], node)
     return 1 + len(run)
 
 
@@ -284,7 +284,7 @@ def _write_clock(state: RuleState, word: Word, after: Word | None) -> int:
     match = re.match(r"(\d{1,2})[:.]?(\d{2})?", word.lower)
     hour = f"{match[1]}:{match[2] or '00'}" if match else f"{number_value(word.lower) or word.lower}:00"
     node = state.add("date-entity", word.i, "time")
-    state.mark(node, "time", quoted(hour), word.i, "time")
+    state.add_constant(node, "time", quoted(hour), word.i, "time")
     state.done.add(word.i)
     run = [word]
     period = next((name for suffix, name in _PERIODS.items() if word.lower.endswith(suffix)), None)
@@ -294,7 +294,7 @@ def _write_clock(state: RuleState, word: Word, after: Word | None) -> int:
         head = after if after.head != word.i else word
         del state.head_nodes[word.i], state.top_nodes[word.i]
         state.set_node(head.i, node)
-        state.defer(run, head)
+        state.share_node(run, head)
     if period is not None:
         state.draft.link(node, "dayperiod", state.draft.concept(period, word.i, "time"), "time")
     return len(run)
@@ -343,7 +343,7 @@ def _defer_none(state: RuleState, i: int) -> int:
     whole = run[-1].child("pobj")
     # The phrase starts with "none of" or "neither of", as in "none of the kids" and "neither of them".
     if run[0].lower in {"none", "neither"} and run[-1].lower == "of" and whole is not None:
-        state.defer(run, whole)
+        state.share_node(run, whole)
         return 2
     return 0
 
@@ -370,7 +370,7 @@ def _write_expression(state: RuleState, i: int) -> int:
         # :quant of this node.
         if measures and noun is not None:
             state.amounts[noun.i] = state.draft.concept(concept, i, "multiword", last=run[-1].i)
-            state.defer(run, noun)
+            state.share_node(run, noun)
         else:
             _write_run(state, run, concept, "multiword")
         return len(run)
@@ -461,13 +461,13 @@ def _write_quantity(state: RuleState, word: Word) -> None:
     # In "for an hour", the article counts one hour, so the quantity is 1.
     article = word.child_word("det", "a", "an")
     if article is not None:
-        state.mark(quantity, "quant", "1", article.i, "quantity")
+        state.add_constant(quantity, "quant", "1", article.i, "quantity")
 
 
 def _write_rate(state: RuleState, word: Word, every: Word) -> None:
     """Add a rate: *every day* is ``(rate-entity-91 :ARG3 (temporal-quantity :quant 1 :unit day))``."""
     quantity = state.draft.concept("temporal-quantity", word.i, "rate", unit=state.head_nodes[word.i])
-    state.mark(quantity, "quant", "1", every.i, "rate")
+    state.add_constant(quantity, "quant", "1", every.i, "rate")
     if every.i in state.head_nodes:
         state.erase(every.i)
     state.add("rate-entity-91", word.i, "rate", ARG3=quantity)
@@ -484,7 +484,7 @@ def _write_kin(state: RuleState, word: Word) -> None:
     related = role is not None and draft.nodes[role].concept == "have-rel-role-91"
     if role is not None and related and owner is not None and node is not None:
         draft.link(role, "ARG1", node, "relation")
-        state.linked.add(state.proxy(owner.i))
+        state.linked.add(state.node_owner(owner.i))
 
 
 def write_degrees(state: RuleState) -> None:
@@ -560,7 +560,7 @@ def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None
     node = state.outer_of(target) if target is not None else None
     if target is not None and node is not None:
         state.draft.link(degree, role, node, "degree")
-        state.linked.add(state.proxy(target.i))
+        state.linked.add(state.node_owner(target.i))
 
 
 def link_measured_subject(state: RuleState) -> None:

@@ -69,7 +69,7 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
     for group in reversed(groups(state)):
         # Ignore conjuncts without a node, and count conjuncts that share a node only once. A node for the
         # conjunction is needed only if at least two conjuncts are left.
-        members = [i for i in dict.fromkeys(state.proxy(i) for i in group) if i in state.top_nodes]
+        members = [i for i in dict.fromkeys(state.node_owner(i) for i in group) if i in state.top_nodes]
         if len(members) < 2:
             continue
         concept, anchor = _conjunction(state, group)
@@ -132,8 +132,8 @@ def write_openers(state: RuleState, root: Word) -> None:
         state: The words of the text, and the graph under construction, which is changed in place.
         root: The root of the sentence.
     """
-    proxy = state.proxy(root.i)
-    if proxy not in state.top_nodes:
+    owner = state.node_owner(root.i)
+    if owner not in state.top_nodes:
         return
     for word in root.children("advmod", "mark", "cc"):
         after = word.following
@@ -143,14 +143,14 @@ def write_openers(state: RuleState, root: Word) -> None:
             if not is_degree or (after is not None and after.lower == "then"):
                 if word.i in state.head_nodes:
                     state.erase(word.i)
-                state.above("cause-01", word.i, proxy, "ARG1", "so")
+                state.add_above("cause-01", word.i, owner, "ARG1", "so")
         elif word.lower in {"because", "for"} and word.dep == "mark":
-            state.above("cause-01", word.i, proxy, "ARG0", "because")
-    conjunctions = root.children("cc") + (state.words[proxy].children("cc") if proxy != root.i else [])
+            state.add_above("cause-01", word.i, owner, "ARG0", "because")
+    conjunctions = root.children("cc") + (state.words[owner].children("cc") if owner != root.i else [])
     for word in reversed(conjunctions):
         if word.i < root.i and word.lower in _OPENERS and _is_sentence_initial(word):
             concept, role = _OPENERS[word.lower]
-            state.above(concept, word.i, proxy, role, "opener")
+            state.add_above(concept, word.i, owner, role, "opener")
 
 
 def _is_sentence_initial(word: Word) -> bool:
@@ -175,7 +175,7 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
             for member in members[1:]:
                 _share_subject(state, member, subject)
     for word in state.words:
-        verb = state.proxy(word.i)
+        verb = state.node_owner(word.i)
         if word.dep in {"xcomp", "advcl", "pcomp"} and verb in state.head_nodes:
             giver = _controller(state, word)
             if giver is not None:

@@ -72,11 +72,11 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
     head = through
     while head.head != head.i:
         below, head = head, head.parent
-        proxy = state.proxy(head.i)
-        copular = copular or (proxy != head.i and head.lemma == "be")
-        if proxy in state.head_nodes and proxy != dependent:
+        owner = state.node_owner(head.i)
+        copular = copular or (owner != head.i and head.lemma == "be")
+        if owner in state.head_nodes and owner != dependent:
             form = _form(state, through, preposition, below, copular)
-            return Dependency(proxy, dependent, through, form, preposition)
+            return Dependency(owner, dependent, through, form, preposition)
         # The lowest preposition determines the relation, unless a higher preposition is, for example, "out":
         # in "out of the house", the relation is `prep_out` and not `prep_of`.
         counts = preposition is None or head.lower in _DECISIVE
@@ -251,7 +251,7 @@ def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) ->
     if number is not None and kid.tag[:2] == "JJ":
         node = state.head_nodes[kid.i]
         draft.nodes[node].concept = "ordinal-entity"
-        state.mark(node, "value", number, kid.i, "ordinal")
+        state.add_constant(node, "value", number, kid.i, "ordinal")
         draft.link(head, "ord", node, "ordinal")
         return True
     concept = draft.nodes[dep].concept or ""
@@ -339,7 +339,7 @@ def _relation_in_relative_clause(state: RuleState, clause: Word) -> str:
     if clause.is_infinitive and clause.child("dobj") is None:
         return "dobj"
     # In "the house we live in", the preposition has no object, so the noun is its object.
-    bare = next((kid for kid in clause.children("prep") if not kid.kids), None)
+    bare = next((kid for kid in clause.children("prep") if not kid.dependents), None)
     if bare is not None:
         return f"prep_{bare.lower}"
     # In "the song that I like", the object is missing. In "the man who came", the subject is missing.
@@ -520,7 +520,7 @@ def is_vocative(state: RuleState, edge: Dependency) -> bool:
     name = word.tag[:3] == "NNP" and state.concept_of(word.i) == "person"
     if not (name or word.lower in word_class("address")) or edge.form not in word_class("vocative-relation"):
         return False
-    after, before = word.following, word.tree[min((word.i, *word.kids))].previous
+    after, before = word.following, word.tree[min((word.i, *word.dependents))].previous
     closed = after is None or after.tag in {",", ".", "''"}
     return closed and (before is None or before.tag in {",", ".", "``", ":"})
 

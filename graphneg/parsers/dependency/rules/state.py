@@ -95,7 +95,7 @@ class RuleState:
         self.draft.drop(self.head_nodes.pop(word))
         self.top_nodes.pop(word)
 
-    def cover(self, run: Sequence[Word], node: int) -> Word:
+    def merge_words(self, run: Sequence[Word], node: int) -> Word:
         """Give several adjacent words one node, as for *of course*. Later rules skip these words.
 
         Args:
@@ -107,10 +107,10 @@ class RuleState:
         """
         head = head_of(run)
         self.set_node(head.i, node)
-        self.defer(run, head)
+        self.share_node(run, head)
         return head
 
-    def defer(self, run: Iterable[Word], head: Word) -> None:
+    def share_node(self, run: Iterable[Word], head: Word) -> None:
         """Let several words share the node of one word, and mark all of them as done.
 
         Args:
@@ -136,7 +136,7 @@ class RuleState:
                 if node == old:
                     nodes[word] = new
 
-    def above(self, concept: str, anchor: int | None, under: int, role: str, rule: str) -> int:
+    def add_above(self, concept: str, anchor: int | None, under: int, role: str, rule: str) -> int:
         """Add a node above the topmost (outer) node of a word, such as ``obligate-01`` for *must sleep*.
 
         Args:
@@ -154,7 +154,7 @@ class RuleState:
         self.top_nodes[under] = node
         return node
 
-    def mark(self, node: int, role: str, value: str, word: int | None, rule: str) -> int:
+    def add_constant(self, node: int, role: str, value: str, word: int | None, rule: str) -> int:
         """Add a constant to a node, such as ``:polarity -``.
 
         Args:
@@ -188,7 +188,7 @@ class RuleState:
             return self.persons[word]
         return self.head_nodes[word]
 
-    def proxy(self, word: int) -> int:
+    def node_owner(self, word: int) -> int:
         """Return the word whose node another word shares: *tall* for *is* in *She is tall*.
 
         Args:
@@ -214,7 +214,7 @@ class RuleState:
         Returns:
             The index of the node, or ``None`` if the word has no node.
         """
-        return self.head_nodes.get(self.proxy(word.i))
+        return self.head_nodes.get(self.node_owner(word.i))
 
     def outer_of(self, word: Word) -> int | None:
         """Return the node to which the governor of a word is linked.
@@ -225,7 +225,7 @@ class RuleState:
         Returns:
             The index of the node, or ``None`` if the word has no node.
         """
-        return self.top_nodes.get(self.proxy(word.i))
+        return self.top_nodes.get(self.node_owner(word.i))
 
     def concept_of(self, word: int) -> str:
         """Return the concept of a word's core node, which is the node that takes the word's arguments.

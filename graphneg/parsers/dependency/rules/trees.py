@@ -45,10 +45,10 @@ def correct_trees(words: Sequence[Word]) -> None:
 def _attach(word: Word, head: Word, dep: str) -> None:
     """Make a word depend on a head. If the head is the word itself, the word becomes a root."""
     if word.head != word.i:
-        word.parent.kids.remove(word.i)
+        word.parent.dependents.remove(word.i)
     word.head, word.dep = head.i, dep
     if head is not word:
-        head.kids = sorted({*head.kids, word.i})
+        head.dependents = sorted({*head.dependents, word.i})
 
 
 def _put_in_place_of(over: Word, word: Word) -> None:
@@ -262,7 +262,7 @@ def _contains_quotation_mark(words: Sequence[Word]) -> bool:
 def _join_resumed(said: Word, content: Word) -> None:
     """Join the second part of a quotation to the first part, as in *"…", he said, "and …"*."""
     for kid in said.children("conj", "parataxis", "ccomp"):
-        between = said.tree[said.i + 1 : min([kid.i, *kid.kids]) + 1]
+        between = said.tree[said.i + 1 : min([kid.i, *kid.dependents]) + 1]
         if kid.i > said.i and kid.tag[:2] in {"VB", "MD"} and _contains_quotation_mark(between):
             reattach(kid, content, "conj")
             for conjunction in said.children("cc"):
@@ -294,7 +294,7 @@ def _correct_aside(said: Word) -> None:
         root = root.parent
     if subject is None or root.tag in QUOTES:
         return
-    first = min([said.i, subject.i, *subject.kids])
+    first = min([said.i, subject.i, *subject.dependents])
     closing = first > 0 and words[first - 1].text in QUOTES
     after = range(max(said.i, subject.i) + 1, min(said.i + _LONGEST_ASIDE, len(words)))
     opening = any(words[k].text in QUOTES and words[k - 1].text in {",", ".", ":"} for k in after)
@@ -313,7 +313,7 @@ def _correct_there(word: Word) -> None:
     """Make a capitalised *There* an expletive or an adverb instead of a name."""
     after = word.following or word
     # "There" is an expletive in "Class There is a mistake", and an adverb in "Over There".
-    if after.lemma == "be" and after.tag[:2] == "VB" and word.head != word.i and not word.kids:
+    if after.lemma == "be" and after.tag[:2] == "VB" and word.head != word.i and not word.dependents:
         _retag(word, "EX", "PRON", "there")
         reattach(word, after, "expl")
     else:
@@ -456,7 +456,10 @@ _CORRECTIONS: tuple[tuple[Callable[[Word], bool], Callable[[Word], None]], ...] 
     (lambda word: word.dep == "conj" and word.lower in _COLOURS, _correct_colours),
     (lambda word: word.lower == "so" and word.tag in {"RB", "IN", "CC"}, _correct_result),
     (lambda word: word.lower == "left" and word.tag[:2] in {"VB", "JJ"}, _correct_direction),
-    (lambda word: word.dep == "conj" and word.tag in {"NN", "JJ"} and not word.kids, _correct_joined_verb),
+    (
+        lambda word: word.dep == "conj" and word.tag in {"NN", "JJ"} and not word.dependents,
+        _correct_joined_verb,
+    ),
     (lambda word: word.lemma in {"seem", "appear"} and word.tag[:2] == "VB", _correct_seeming),
     (lambda word: word.tag in {"NNP", "NNPS"} and word.i > 0, _correct_title),
     (lambda word: word.lower == "for" and word.tag == "IN" and word.dep == "prep", _correct_for),
