@@ -69,7 +69,7 @@ def copy_words(words: Sequence[Word]) -> list[Word]:
         The copies.
     """
     copies: list[Word] = []
-    copies.extend(replace(word, kids=list(word.dependents), tree=copies) for word in words)
+    copies.extend(replace(word, dependents=list(word.dependents), tree=copies) for word in words)
     return copies
 
 

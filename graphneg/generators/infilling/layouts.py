@@ -394,7 +394,7 @@ def fill(
         constraints: Function that returns the constraints on the next answers for a text, such as forbidden
             words. By default, there are no constraints.
     """
-    settings = replace(settings, shown=layout.prompt_prefix, kept=layout.kept_tokens)
+    settings = replace(settings, few_shot_text=layout.prompt_prefix, kept_special_tokens=layout.kept_tokens)
     left = [one for one in fillings if one.is_open]
     # A prompt asks for all blanks of a text or for some of them (`Layout.blanks_per_prompt`). So send prompts
     # until all blanks are filled.
