@@ -60,7 +60,7 @@ from neo4j.exceptions import (
 
 from graphneg.errors import QueryStopped, StoreError, first_line
 from graphneg.store.reading import Reader, check_summary, only_reading
-from graphneg.store.statements import as_literal, cypher_text, run, send_text
+from graphneg.store.statements import as_literal, cypher_text, run, send_text, shipped_texts
 from graphneg.store.stopping import Cancellation, stoppable
 
 # The driver declares its options as untyped keyword arguments, so pyright would report each call.
@@ -524,6 +524,7 @@ class Store(AbstractContextManager["Store"]):
         Returns:
             The records, the summary and the column names.
         """
+        text = shipped_texts().get(text, text)
 
         @unit_of_work(timeout=seconds)
         def work(transaction: ManagedTransaction) -> EagerResult:

@@ -39,13 +39,21 @@ def cypher_text(name: str) -> str:
 
 
 @cache
-def shipped_texts() -> frozenset[str]:
-    """Return the texts of all transforms and named queries that graphneg ships."""
+def shipped_texts() -> Mapping[str, str]:
+    """Return the texts of all shipped transforms and named queries, mapped to the texts that are sent.
+
+    The texts that are sent have no comment lines, because the embedded server parses a query each time it runs,
+    and comments are up to two thirds of a query. The keys also contain the texts that are sent.
+    """
     # `Store.query_read` runs the shipped queries in the folders transforms and explore, and does not check
     # them for unsafe commands. The queries in other folders are never passed to it.
     folders = (resources.files("graphneg.cypher").joinpath(name) for name in ("transforms", "explore"))
     files = (file for folder in folders for file in folder.iterdir() if file.name.endswith(".cypher"))
-    return frozenset(file.read_text(encoding="utf-8") for file in files)
+    sent: dict[str, str] = {}
+    for text in (file.read_text(encoding="utf-8") for file in files):
+        short = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
+        sent[text] = sent[short] = short
+    return sent
 
 
 def read_header(name: str, text: str) -> tuple[str, list[str]] | None:
