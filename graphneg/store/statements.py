@@ -42,7 +42,7 @@ def cypher_text(name: str) -> str:
 def shipped_texts() -> Mapping[str, str]:
     """Return the texts of all shipped transforms and named queries, mapped to the texts that are sent.
 
-    The texts that are sent have no comment lines, because the embedded server parses a query each time it runs,
+    The sent texts have no comment lines, because the embedded server parses a query each time it runs,
     and comments are up to two thirds of a query. The keys also contain the texts that are sent.
     """
     # `Store.query_read` runs the shipped queries in the folders transforms and explore, and does not check
