@@ -492,3 +492,254 @@ class TestTheBulkExportOfMattermost:
         file = self.file(tmp_path, self.post("a", "ann", "Hi.", 0))
         with pytest.raises(InputError, match="looks like a file for the loader 'slack'"):
             load(file)
+
+
+class TestRecordsOfCallsAndChats:
+    @pytest.mark.parametrize(
+        ("document", "speakers", "notices"),
+        [
+            (
+                {
+                    "records": {"total": 1},
+                    "callTranscripts": [
+                        {
+                            "callId": "7",
+                            "transcript": [
+                                {"speakerId": "a", "sentences": [{"text": "Hi."}, {"text": "It's me."}]},
+                                {"speakerId": "b", "sentences": [{"text": "Hello."}]},
+                            ],
+                        }
+                    ],
+                },
+                ("a", "b"),
+                set[str](),
+            ),
+            (
+                {
+                    "data": {
+                        "transcript": {
+                            "id": "7",
+                            "sentences": [
+                                {"speaker_name": "Ann", "text": "Hi. It's me.", "raw_text": "hi its me"},
+                                {"speaker_name": "Bo", "text": "Hello."},
+                            ],
+                        }
+                    }
+                },
+                ("Ann", "Bo"),
+                set[str](),
+            ),
+            (
+                {
+                    "id": 7,
+                    "text": "Hi. It's me. Hello.",
+                    "segments": [
+                        {"start": 0, "text": " Hi. It's me.", "speaker": "S0", "words": []},
+                        {"start": 1, "text": " Hello.", "speaker": "S1", "words": []},
+                    ],
+                },
+                ("S0", "S1"),
+                set[str](),
+            ),
+            (
+                {
+                    "_metadata": {"count": 1},
+                    "conversationHistoryRecords": [
+                        {
+                            "info": {"conversationId": "7"},
+                            "messageRecords": [
+                                {
+                                    "sentBy": "Agent",
+                                    "timeL": 3,
+                                    "audience": "ALL",
+                                    "messageData": {"msg": {"text": "Hello."}},
+                                },
+                                {
+                                    "sentBy": "Consumer",
+                                    "timeL": 2,
+                                    "messageData": {"msg": {"text": "Hi. It's me."}},
+                                },
+                                {
+                                    "sentBy": "Agent",
+                                    "timeL": 4,
+                                    "audience": "AGENTS_AND_MANAGERS",
+                                    "messageData": {"msg": {"text": "Help me!"}},
+                                },
+                                {
+                                    "sentBy": "Agent",
+                                    "timeL": 5,
+                                    "messageData": {"file": {"fileType": "JPEG"}},
+                                },
+                            ],
+                        }
+                    ],
+                },
+                ("Consumer", "Agent"),
+                {"1 internal note left out", "1 media placeholder left out"},
+            ),
+            (
+                {
+                    "character": {"name": "Bo"},
+                    "histories": {
+                        "histories": [
+                            {
+                                "external_id": "7",
+                                "msgs": [
+                                    {"text": "Hi. It's me.", "src": {"name": "Ann", "is_human": True}},
+                                    {"text": "Ho.", "src": {"name": "Bo"}, "is_alternative": True},
+                                    {"text": "Hello.", "src": {"name": "Bo"}},
+                                ],
+                            }
+                        ]
+                    },
+                },
+                ("Ann", "Bo"),
+                {"1 alternative answer left out"},
+            ),
+            (
+                {
+                    "id": "7",
+                    "turns": [
+                        {
+                            "author": {"name": "Bo"},
+                            "create_time": "2025-11-14T09:02:00Z",
+                            "candidates": [
+                                {"candidate_id": "x", "raw_content": "Ho."},
+                                {"candidate_id": "y", "raw_content": "Hello."},
+                            ],
+                            "primary_candidate_id": "y",
+                        },
+                        {
+                            "author": {"name": "Ann"},
+                            "create_time": "2025-11-14T09:01:00Z",
+                            "candidates": [{"candidate_id": "z", "raw_content": "Hi. It's me."}],
+                        },
+                    ],
+                },
+                ("Ann", "Bo"),
+                {"1 alternative answer left out"},
+            ),
+        ],
+    )
+    def test_have_the_text_and_the_speaker_of_each_message(
+        self, tmp_path: Path, document: dict[str, Any], speakers: tuple[str, str], notices: set[str]
+    ) -> None:
+        file = written(tmp_path / "t.json", json.dumps(document))
+        assert said(file) == {"7": [(speakers[0], "Hi. It's me."), (speakers[1], "Hello.")]}
+        assert notices <= set(notices_of(file))
+
+    def test_of_twitter_are_read_from_the_script_of_the_archive(self, tmp_path: Path) -> None:
+        messages = [
+            {"messageCreate": {"senderId": "2", "text": "Hello.", "createdAt": "2025-11-14T09:02:00.000Z"}},
+            {"joinConversation": {"initiatingUserId": "2"}},
+            {"messageCreate": {"senderId": "1", "text": "Hi.", "createdAt": "2025-11-14T09:01:00.000Z"}},
+        ]
+        talks = [{"dmConversation": {"conversationId": "1-2", "messages": messages}}]
+        text = f"window.YTD.direct_messages.part0 = {json.dumps(talks, indent=1)}"
+        file = written(tmp_path / "direct-messages.js", text)
+        assert said(file) == {"1-2": [("1", "Hi."), ("2", "Hello.")]}
+        assert "1 service message left out" in notices_of(file)
+
+    def test_of_teams_without_a_chat_are_threads(self, tmp_path: Path) -> None:
+        rows = [
+            {
+                "id": "1",
+                "replyToId": None,
+                "chatId": None,
+                "from": "Ann",
+                "body": {"contentType": "text", "content": "3 < 4?"},
+            },
+            {
+                "id": "2",
+                "replyToId": "1",
+                "chatId": None,
+                "from": "Bo",
+                "body": {"contentType": "text", "content": "Yes."},
+            },
+            {
+                "id": "3",
+                "replyToId": None,
+                "chatId": None,
+                "from": "Bo",
+                "body": {"contentType": "text", "content": "Hi."},
+            },
+        ]
+        file = written(tmp_path / "t.json", json.dumps({"value": rows}))
+        assert said(file) == {"1": [("Ann", "3 < 4?"), ("Bo", "Yes.")], "3": [("Bo", "Hi.")]}
+
+    def test_of_google_chat_are_topics_if_topics_have_answers(self, tmp_path: Path) -> None:
+        def topics_of(*topics: str) -> dict[str, Any]:
+            texts = zip("abcd", topics, strict=True)
+            return {
+                "messages": [{"creator": {"name": "Ann"}, "text": text, "topic_id": id} for text, id in texts]
+            }
+
+        assert texts(written(tmp_path / "t.json", json.dumps(topics_of("x", "y", "x", "y")))) == {
+            "x": ["a", "c"],
+            "y": ["b", "d"],
+        }
+        # Outside of threads, each message has its own topic.
+        assert texts(written(tmp_path / "u.json", json.dumps(topics_of("w", "x", "y", "z")))) == {
+            "0": list("abcd")
+        }
+
+    def test_of_snapchat_are_lists_whose_keys_name_the_chats(self, tmp_path: Path) -> None:
+        def row(name: str, minute: int, text: str) -> dict[str, Any]:
+            return {
+                "From": name,
+                "Media Type": "TEXT",
+                "Created": f"2025-11-14 09:0{minute}:00 UTC",
+                "Content": text,
+            }
+
+        chats = {"bo7": [row("bo7", 2, "Hello."), row("ann", 1, "Hi.")], "cid": [row("cid", 1, "Ho.")]}
+        file = written(tmp_path / "t.json", json.dumps(chats))
+        assert said(file) == {"bo7": [("ann", "Hi."), ("bo7", "Hello.")], "cid": [("cid", "Ho.")]}
+        assert f"{file}: the keys of the lists are the names of the dialogues" in notices_of(file)
+
+
+class TestChatsOfQqAndWechat:
+    QQ = """消息记录（此消息记录为文本格式，不支持重新导入）
+
+================================================================
+消息对象:面包群
+================================================================
+
+2025-11-14 9:01:12 【管理员】Ann(12345678)
+Is it fresh?
+
+2025-11-14 12:02:15 Bo<bo@example.org>
+Yes!
+I'll come: at ten.
+
+2025-11-14 12:03:00 Bo<bo@example.org>
+[图片]
+
+2025-11-14 12:03:01 系统消息(10000)
+Cid加入本群。
+
+2025-11-14 12:04:20 Ann(12345678)
+Good.
+"""
+    WECHAT = """Ann 2025-11-14 09:01:12
+Is it fresh?
+
+Bo 2025-11-14 12:02
+Yes!
+I'll come: at ten.
+
+Ann 2025-11-14 12:04:20
+Good.
+"""
+
+    @pytest.mark.parametrize(
+        ("text", "notices"),
+        [(QQ, {"5 system lines left out", "1 media placeholder left out"}), (WECHAT, set[str]())],
+    )
+    def test_are_read_without_lines_of_the_program(
+        self, tmp_path: Path, text: str, notices: set[str]
+    ) -> None:
+        file = written(tmp_path / "t.txt", text)
+        assert chat(file, "whatsapp") == (TestChatsOfOtherPrograms.TURNS, notices, [])
+        with pytest.raises(InputError, match="looks like a file for the loader 'whatsapp'"):
+            load(file)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from graphneg.errors import InputError
 from tests.ingest.found_files import notices_of, texts
-from tests.ingest.test_dialogue_files import load, said
+from tests.ingest.test_dialogue_files import load, refused, said
 from tests.loader_samples import written
 
 
@@ -167,3 +167,85 @@ class TestUnknownShapes:
             "1 turn with the text in 'value', not in 'text': --map text=text leaves them out"
         ]
         assert texts(file, map={"text": "text"}) == {"1": ["Hi.", "Ho."]}
+
+
+class TestEnvelopes:
+    ROWS: ClassVar = [
+        {"conversation_id": id, "author": author, "text": text}
+        for id in ("x", "y")
+        for author, text in (("Ann", "Hi."), ("Bo", "Ho."))
+    ]
+
+    @pytest.mark.parametrize("indent", [None, 1])
+    @pytest.mark.parametrize("key", ["messages", "comments"])
+    def test_around_rows_of_several_dialogues_are_no_dialogue(
+        self, tmp_path: Path, key: str, indent: int | None
+    ) -> None:
+        file = written(tmp_path / "t.json", json.dumps({key: self.ROWS, "total": 4}, indent=indent))
+        turns = [("Ann", "Hi."), ("Bo", "Ho.")]
+        assert said(file) == {"x": turns, "y": turns}
+
+    @pytest.mark.parametrize("more", [{"id": "z"}, {"conversation_id": "z"}])
+    def test_with_an_id_are_dialogues(self, tmp_path: Path, more: dict[str, str]) -> None:
+        file = written(tmp_path / "t.json", json.dumps({"messages": self.ROWS, **more}))
+        assert texts(file) == {"z": ["Hi.", "Ho.", "Hi.", "Ho."]}
+
+    def test_are_one_dialogue_if_the_user_names_the_turns(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.json", json.dumps({"messages": self.ROWS}))
+        assert texts(file, map={"turns": "messages"}) == {"0": ["Hi.", "Ho.", "Hi.", "Ho."]}
+
+    def test_around_one_dialogue_are_removed(self, tmp_path: Path) -> None:
+        talk = {"id": "x", "messages": self.ROWS[:2]}
+        rows = [{"status": "ok", "data": {"call": talk | {"id": id}}} for id in ("x", "y")]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert texts(file) == {"x": ["Hi.", "Ho."], "y": ["Hi.", "Ho."]}
+
+    def test_with_a_description_of_the_recording_are_left_out(self, tmp_path: Path) -> None:
+        talk = [{"speaker": 0, "transcript": "Hi."}, {"speaker": 1, "transcript": "Ho."}]
+        document = {"metadata": {"duration": 7.5}, "results": {"utterances": talk}}
+        file = written(tmp_path / "t.json", json.dumps(document))
+        assert said(file) == {"results": [("0", "Hi."), ("1", "Ho.")]}
+        assert f"{file}: left out the keys 'metadata', which contain no dialogues" in notices_of(file)
+
+    def test_are_not_dialogues_that_cannot_be_read(self, tmp_path: Path) -> None:
+        document = {"x": {"turns": ["Hi."]}, "y": {"items": [{"remark": "Ho."}]}}
+        [line] = refused(load(written(tmp_path / "t.json", json.dumps(document)))[0])
+        assert "item y: the object has no turns" in line
+
+
+class TestPostsWithComments:
+    ISSUE: ClassVar[dict[str, Any]] = {
+        "number": 7,
+        "author": {"login": "ann"},
+        "body": "It crashes.",
+        "created_at": "2025-11-14T09:00:00Z",
+        "comments": [
+            {"author": {"login": "ann"}, "body": "4.2.", "createdAt": "2025-11-14T09:02:00Z"},
+            {"author": {"login": "bo"}, "body": "Which version?", "createdAt": "2025-11-14T09:01:00Z"},
+        ],
+    }
+
+    def test_begin_with_the_post(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.json", json.dumps([self.ISSUE]))
+        assert said(file) == {"0": [("ann", "It crashes."), ("bo", "Which version?"), ("ann", "4.2.")]}
+        assert "1 post put before the comments" in notices_of(file)
+
+    @pytest.mark.parametrize("change", [{"body": "4.2."}, {"body": ""}, {"author": None}])
+    def test_begin_with_a_comment_if_the_post_is_no_turn(
+        self, tmp_path: Path, change: dict[str, str | None]
+    ) -> None:
+        file = written(tmp_path / "t.json", json.dumps([self.ISSUE | change]))
+        assert texts(file) == {"0": ["Which version?", "4.2."]}
+
+    def test_of_jira_have_internal_comments(self, tmp_path: Path) -> None:
+        comments = [
+            {"author": {"displayName": "Bo"}, "body": "Which version?", "jsdPublic": True},
+            {"author": {"displayName": "Bo"}, "body": "Annoying.", "jsdPublic": False},
+        ]
+        issue = {
+            "reporter": {"displayName": "Ann"},
+            "description": "It crashes.",
+            "comment": {"comments": comments},
+        }
+        file = written(tmp_path / "t.json", json.dumps({"issues": [{"key": "S-1", "fields": issue}]}))
+        assert said(file) == {"S-1": [("Ann", "It crashes."), ("Bo", "Which version?")]}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from graphneg.errors import InputError
 from tests.ingest.found_files import notices_of, texts, wrapped
 from tests.ingest.test_dialogue_files import load, refused, said
 from tests.loader_samples import written
@@ -171,3 +172,125 @@ class TestLogsOfModelsAndBots:
         file = written(tmp_path / "t.json", json.dumps([{"id": "w", "chat": chat}]))
         assert texts(file) == {"w": ["Hi.", "Yes."]}
         assert notices_of(file) == ["1 message of other branches left out"]
+
+
+def turn(id: str, above: str, sender: str, text: str) -> dict[str, Any]:
+    """A message as Claude exports it."""
+    content = [{"type": "text", "text": text}]
+    return {"uuid": id, "parent_message_uuid": above, "sender": sender, "text": text, "content": content}
+
+
+class TestConversationsWithBranches:
+    ROOT = "00000000-0000-4000-8000-000000000000"
+    OPENING: ClassVar = [turn("a", ROOT, "human", "Hi."), turn("b", "a", "assistant", "Hello.")]
+
+    def test_of_claude_are_the_path_to_the_last_message(self, tmp_path: Path) -> None:
+        edited = [
+            turn("c", "b", "human", "Is it lat?"),
+            turn("d", "c", "assistant", "What?"),
+            turn("e", "b", "human", "Is it late?"),
+            turn("f", "e", "assistant", "Yes."),
+        ]
+        file = written(
+            tmp_path / "t.json", json.dumps([{"uuid": "u", "chat_messages": self.OPENING + edited}])
+        )
+        assert texts(file) == {"0": ["Hi.", "Hello.", "Is it late?", "Yes."]}
+        assert "2 messages of other branches left out" in notices_of(file)
+
+    def test_may_begin_with_an_edited_message(self, tmp_path: Path) -> None:
+        edited = [turn("c", self.ROOT, "human", "Hello?"), turn("d", "c", "assistant", "Yes?")]
+        file = written(tmp_path / "t.json", json.dumps([{"chat_messages": self.OPENING + edited}]))
+        assert texts(file) == {"0": ["Hello?", "Yes?"]}
+
+    def test_of_librechat_are_the_path_to_the_last_message(self, tmp_path: Path) -> None:
+        messages = [
+            {"messageId": "a", "parentMessageId": self.ROOT, "text": "Hi.", "isCreatedByUser": True},
+            {"messageId": "b", "parentMessageId": "a", "text": "Ho.", "isCreatedByUser": False},
+            {"messageId": "c", "parentMessageId": "a", "text": "Hello.", "isCreatedByUser": False},
+        ]
+        file = written(tmp_path / "t.json", json.dumps({"conversationId": "7", "messages": messages}))
+        assert texts(file) == {"7": ["Hi.", "Hello."]}
+
+    @pytest.mark.parametrize(
+        "change",
+        [{"sender": "Ann"}, {"parent_message_uuid": "x"}, {"uuid": "a"}, {"parent_message_uuid": "c"}],
+    )
+    def test_are_not_forums_or_incomplete_trees(self, tmp_path: Path, change: dict[str, str]) -> None:
+        people = {"sender": change.get("sender", "human")}
+        talk = [turn("a", self.ROOT, "", "Hi."), turn("b", "a", "", "Ho."), turn("c", "a", "", "Hello.")]
+        talk = [one | people for one in talk[:2]] + [talk[2] | people | change]
+        file = written(tmp_path / "t.json", json.dumps([{"chat_messages": talk}]))
+        assert texts(file) == {"0": ["Hi.", "Ho.", "Hello."]}
+
+
+ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi."}]
+ANSWER = {"role": "assistant", "content": "Hello."}
+PARTS = [{"role": "user", "parts": [{"text": "Hi."}]}]
+
+
+class TestRequestsToModels:
+    @pytest.mark.parametrize(
+        "entry",
+        [
+            {"custom_id": "r", "method": "POST", "body": {"model": "m", "messages": [*ASKED, ANSWER]}},
+            {"custom_id": "r", "params": {"system": "Be brief.", "messages": [ASKED[1], ANSWER]}},
+            {"id": "r", "request": {"messages": ASKED}, "response": {"choices": [{"message": ANSWER}]}},
+            {
+                "id": "r",
+                "request": {"messages": ASKED},
+                "response": {"content": [{"type": "text", "text": "Hello."}]},
+            },
+            {
+                "id": "r",
+                "input": {"messages": ASKED},
+                "preferred_output": [ANSWER],
+                "non_preferred_output": [],
+            },
+            {
+                "key": "r",
+                "request": {"contents": PARTS},
+                "response": {"candidates": [{"content": {"role": "model", "parts": [{"text": "Hello."}]}}]},
+            },
+        ],
+    )
+    def test_continue_with_the_response(self, tmp_path: Path, entry: dict[str, Any]) -> None:
+        file = written(tmp_path / "t.jsonl", f"{json.dumps(entry)}\n" + json.dumps(entry | {"id": "s"}))
+        assert texts(file)["r" if "id" in entry else "s"] == ["Hi.", "Hello."]
+
+    def test_have_one_answer(self, tmp_path: Path) -> None:
+        choices = [{"message": ANSWER}, {"message": {"role": "assistant", "content": "Ho."}}]
+        talk = {"request": {"messages": ASKED}, "response": {"body": {"choices": choices}}}
+        file = written(tmp_path / "t.jsonl", json.dumps(talk))
+        assert texts(file) == {"0": ["Hi.", "Hello."]}
+        assert "1 alternative answer left out" in notices_of(file)
+
+
+class TestTrainingData:
+    @pytest.mark.parametrize(
+        ("entry", "expected"),
+        [
+            ({"conversation": [{"input": "Hi.", "output": "Hello."}] * 2}, ["Hi.", "Hello."] * 2),
+            (
+                {"history": [["Hi.", "Hello."]], "instruction": "Late?", "input": "", "output": "Yes."},
+                ["Hi.", "Hello.", "Late?", "Yes."],
+            ),
+            ({"chosen": [*ASKED, ANSWER], "rejected": [*ASKED, CALL]}, ["Hi.", "Hello."]),
+            (
+                {"chosen": "\n\nHuman: Hi.\n\nAssistant: Ho.\n\nHuman: No.", "rejected": "\n\nHuman: X."},
+                ["Hi.", "Ho.", "No."],
+            ),
+            ({"id": "0", "data": ["Hi.", "Hello.", "Late?"]}, ["Hi.", "Hello.", "Late?"]),
+        ],
+    )
+    def test_is_read_as_dialogues(self, tmp_path: Path, entry: dict[str, Any], expected: list[str]) -> None:
+        file = written(tmp_path / "t.jsonl", json.dumps(entry))
+        assert texts(file) == {"0": expected}
+
+    def test_of_single_pairs_is_refused_with_what_to_do(self, tmp_path: Path) -> None:
+        rows = [{"instruction": "Name a bird.", "input": "", "output": "A swan."}] * 2
+        for file in (
+            written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows))),
+            written(tmp_path / "u.jsonl", json.dumps(rows[0])),
+        ):
+            with pytest.raises(InputError, match="'instruction' and 'output' look like two messages: write"):
+                load(file)

@@ -409,10 +409,10 @@ class TestAdviceAboutOtherShapes:
 
     def test_a_list_beside_a_text_is_named(self, tmp_path: Path) -> None:
         segments = [{"speaker": "A", "text": "Hi."}, {"speaker": "B", "text": "Ho."}]
-        file = written(tmp_path / "t.json", json.dumps({"text": "Hi. Ho.", "segments": segments}))
-        with pytest.raises(InputError, match="name it with --map turns=segments"):
+        file = written(tmp_path / "t.json", json.dumps({"text": "Hi. Ho.", "pieces": segments}))
+        with pytest.raises(InputError, match="name it with --map turns=pieces"):
             load(file)
-        assert said(file, map={"turns": "segments"}) == {"0": [("A", "Hi."), ("B", "Ho.")]}
+        assert said(file, map={"turns": "pieces"}) == {"0": [("A", "Hi."), ("B", "Ho.")]}
 
     def test_words_and_signs_of_a_transcript_are_joined(self, tmp_path: Path) -> None:
         elements = [{"type": "text", "value": "Hi"}, {"type": "punct", "value": "."}]
@@ -436,3 +436,90 @@ class TestAdviceAboutOtherShapes:
         file = written(tmp_path / "t.csv", f"Date,User,Message\n{rows}")
         assert texts(file, map={"dialogue": ""}) == {"0": ["Hi."]}
         assert "1 media placeholder left out" in notices_of(file, map={"dialogue": ""})
+
+
+class TestEmptyColumns:
+    @pytest.mark.parametrize(
+        ("header", "rows", "speakers"),
+        [
+            ("topic_id,poster_id,post_username,post_text", ["7,42,,Hi.", "7,43,Guest,Ho."], ["42", "Guest"]),
+            (
+                "conversation_id,author,author_email,body",
+                ["7,,ann@x.org,Hi.", "7,Bo,x@y.org,Ho."],
+                ["ann@x.org", "Bo"],
+            ),
+            ("thread_id,OwnerUserId,OwnerDisplayName,Body", ["7,5,,Hi.", "7,,user9,Ho."], ["5", "user9"]),
+        ],
+    )
+    def test_of_speakers_are_filled_from_the_other_column_of_the_person(
+        self, tmp_path: Path, header: str, rows: list[str], speakers: list[str]
+    ) -> None:
+        file = written(tmp_path / "t.csv", "\n".join([header, *rows]))
+        assert [speaker for speaker, _ in said(file)["7"]] == speakers
+        assert any("1 turn with the speaker of" in line for line in notices_of(file))
+
+    def test_of_speakers_are_not_filled_from_the_agent_of_the_ticket(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "ticket_id,author,agent,body\n7,,Bo,Hi.\n7,Bo,Bo,Ho.\n")
+        assert said(file) == {"7": [("A", "Hi."), ("Bo", "Ho.")]}
+
+    @pytest.mark.parametrize(
+        "header", ["chat_id,conversation_id,text", "turn,conversation_id,text", "text,conversation_id,body"]
+    )
+    def test_are_not_used_if_they_are_empty_in_all_rows(self, tmp_path: Path, header: str) -> None:
+        file = written(tmp_path / "t.csv", f"{header}\n,7,Hi.\n,7,Ho.\n")
+        assert texts(file) == {"7": ["Hi.", "Ho."]}
+
+    def test_are_used_if_one_row_has_a_value(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "text,conversation_id,body\n,7,Hi.\nHo.,7,\n")
+        assert texts(file) == {"7": ["Ho."]}
+
+
+class TestHintsForMissingColumns:
+    @pytest.mark.parametrize(
+        ("header", "row", "hint", "map"),
+        [
+            (
+                "roomId,personEmail,text",
+                "7,a@x.org,Hi there.",
+                "--map dialogue=roomId;",
+                {"dialogue": "roomId"},
+            ),
+            (
+                "id,group_id,user_id,text",
+                "1,7,3,Hi there.",
+                "--map dialogue=group_id;",
+                {"dialogue": "group_id"},
+            ),
+            ("conversation_id,Author,Extract", "7,Ann,Hi there.", "--map text=Extract$", {"text": "Extract"}),
+        ],
+    )
+    def test_name_the_columns_that_may_be_meant(
+        self, tmp_path: Path, header: str, row: str, hint: str, map: dict[str, str]
+    ) -> None:
+        file = written(tmp_path / "t.csv", f"{header}\n{row}\n")
+        with pytest.raises(InputError, match=hint):
+            load(file)
+        assert texts(file, map=map) == {"7": ["Hi there."]}
+
+    def test_say_what_to_do_with_a_column_for_each_comment(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "Issue key,Comment,Comment\nS-1,Hi.,Ho.\n")
+        with pytest.raises(InputError, match="if each column 'Comment' is a message, write one row"):
+            load(file)
+
+
+@pytest.mark.parametrize("header", ["conv,who,said", "call_sid,who,said", "conversation_sid,who,StrContent"])
+def test_short_names_of_columns_are_known(tmp_path: Path, header: str) -> None:
+    file = written(tmp_path / "t.csv", f"{header}\n7,Ann,Hi.\n7,Bo,Ho.\n")
+    assert said(file) == {"7": [("Ann", "Hi."), ("Bo", "Ho.")]}
+
+
+def test_times_may_have_hours_of_one_digit(tmp_path: Path) -> None:
+    rows = "7,2025-11-14 10:01,Ho.\n7,2025-11-14 9:59,Hi.\n7,2025-11-14 10:02:03,Hello.\n"
+    file = written(tmp_path / "t.csv", f"conversation_id,time,text\n{rows}")
+    assert texts(file) == {"7": ["Hi.", "Ho.", "Hello."]}
+
+
+def test_pictures_of_wechat_are_left_out(tmp_path: Path) -> None:
+    rows = "7,1,0,Hi.\n7,3,1,<msg><img/></msg>\n7,10000,1,Bo joined\n"
+    file = written(tmp_path / "t.csv", f"chat_id,Type,IsSender,StrContent\n{rows}")
+    assert texts(file) == {"7": ["Hi."]}
