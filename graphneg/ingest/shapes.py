@@ -195,8 +195,20 @@ def _no_entry(value: Any, fields: Fields) -> str:
     return "" if is_other else _no_turns(cast("Value", value), fields)
 
 
+_PAGES = {
+    "safeHtmlItem": "the activities of a Google account do not say which prompts belong to one conversation: "
+    "write the messages of each conversation as a list under 'messages'",
+    "kind": "a page of Reddit nests comments: write one row for each comment, with the columns link_id, "
+    "parent_id, id, author, body and created_utc, as dumps of Reddit have them",
+}
+"""Keys of pages of Google and Reddit, whose messages cannot be read, with what to do instead."""
+
+
 def _no_turns(value: Value, fields: Fields) -> str:
     wanted = fields.named_by_user.get("turns") or f"{listed(NAMES['turns'][:10])}, ..."
+    is_listing = value.get("kind") == "Listing"
+    if page := _PAGES["kind"] if is_listing else _PAGES["safeHtmlItem"] if "safeHtmlItem" in value else "":
+        return f"the object has no turns; {page}"
     pair = fields.question_and_answer_columns(value)
     if pair is not None and all(isinstance(value[key], str) for key in pair):
         return f"the object has no turns; {PAIR_HINT.format(*pair)}"

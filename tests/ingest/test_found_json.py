@@ -249,3 +249,20 @@ class TestPostsWithComments:
         }
         file = written(tmp_path / "t.json", json.dumps({"issues": [{"key": "S-1", "fields": issue}]}))
         assert said(file) == {"S-1": [("Ann", "It crashes."), ("Bo", "Which version?")]}
+
+
+@pytest.mark.parametrize(
+    ("page", "advice"),
+    [
+        (
+            {"kind": "Listing", "data": {"children": [{"kind": "t1", "data": {"body": "Hi."}}]}},
+            "one row for each",
+        ),
+        ({"title": "Prompted Hi.", "safeHtmlItem": [{"html": "<p>Ho.</p>"}]}, "which prompts belong to one"),
+    ],
+)
+def test_pages_of_reddit_and_google_are_refused_with_advice(
+    tmp_path: Path, page: dict[str, Any], advice: str
+) -> None:
+    with pytest.raises(InputError, match=advice):
+        load(written(tmp_path / "t.json", json.dumps([page, page], indent=1)))
