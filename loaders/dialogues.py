@@ -27,6 +27,7 @@ from graphneg.errors import InputError
 from graphneg.ingest.cells import decoded
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.entries import Source, sources
+from graphneg.ingest.envelopes import rows_of_dialogues
 from graphneg.ingest.exported import exported_records, is_exported
 from graphneg.ingest.exports import is_export
 from graphneg.ingest.fields import Fields
@@ -144,7 +145,11 @@ def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
                 yield entry
                 continue
             value = rocket_chat_message(lift_paths(entry.value, fields))
-            if (rows := rows_of_exchange(value)) is not None:
+            rows = rows_of_exchange(value)
+            if rows is None and (rows := rows_of_dialogues(value, fields)) is not None:
+                told = "the messages name their dialogues, so they are read as the rows of a table"
+                options.notices.say(f"{source.place}: {told}")
+            if rows is not None:
                 yield from (
                     Item(entry.place, entry.number + more + at, "", row) for at, row in enumerate(rows)
                 )

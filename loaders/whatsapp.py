@@ -11,7 +11,7 @@ KakaoTalk (on telephones) and Viber write similar files:
     [ 31 December 2023 9:04 PM ] Ann: Are you coming tonight?
 
 So does signal-export, with links to media, quotations and reactions in Markdown. `graphneg.ingest.imessage`
-reads the files of imessage-exporter.
+reads the files of imessage-exporter, `graphneg.ingest.tencent` those of QQ and messages copied from WeChat.
 
 A line without a time continues the previous message. System lines (for example, that somebody joined or that
 messages are encrypted) and placeholders for media are left out and counted.
@@ -46,6 +46,7 @@ from graphneg.ingest.content import ItemError
 from graphneg.ingest.imessage import is_of_imessage, messages_of_imessage
 from graphneg.ingest.loader import DateOrder, LoadOptions, Notices
 from graphneg.ingest.reading import LARGEST_ITEM, Item, Line, text_lines
+from graphneg.ingest.tencent import is_of_tencent, messages_of_tencent
 from graphneg.ingest.times import parse_time
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress
@@ -162,7 +163,7 @@ class Loader(TextChatLoader):
     """Loader for the text files that WhatsApp writes with "Export chat"."""
 
     name = "whatsapp"
-    summary = 'WhatsApp: the text file of "Export chat", from iOS or Android; KakaoTalk, Viber, iMessage'
+    summary = 'WhatsApp: the text file of "Export chat", from iOS or Android; KakaoTalk, Viber, iMessage, QQ'
 
     def messages_of(
         self, lines: Iterator[Line | Rejected], path: Path, options: LoadOptions
@@ -179,6 +180,9 @@ class Loader(TextChatLoader):
         """
         if is_of_imessage(path):
             yield from messages_of_imessage(lines, options.notices)
+            return
+        if is_of_tencent(path):
+            yield from messages_of_tencent(lines, options.notices)
             return
         encoding = options.encoding or ""
         order = _ORDERS[options.date_order] if options.date_order else _order(path, encoding)

@@ -29,6 +29,7 @@ from graphneg.errors import InputError
 from graphneg.ingest.cells import decoded
 from graphneg.ingest.content import ItemError, TruncatedError, chunks, encoding_of, head
 from graphneg.ingest.delimited import DelimitedRow, certain_cells, read_rows
+from graphneg.ingest.envelopes import without_envelope
 from graphneg.ingest.exports import is_export
 from graphneg.ingest.fields import Fields, has_turns, is_utterance, require_columns, require_named_columns
 from graphneg.ingest.loader import LoadOptions
@@ -37,11 +38,11 @@ from graphneg.ingest.reading import (
     LARGEST_ITEM,
     Item,
     Line,
-    Member,
     UnreadLine,
     UnreadRow,
     corpus_of,
     input_paths,
+    is_assignment,
     json_items,
     json_lines,
     parse_json,
@@ -167,6 +168,8 @@ def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) 
             above = f"line {skipped + 1} is read as the header, and the lines above it are left out"
             options.notices.say(f"{path}: {above}")
         return table_rows(path, _separator(first, fields), fields, progress, encoding, skipped)
+    if is_assignment(first):
+        return without_envelope(str(path), json_items(path, progress, encoding), fields, options)
     if first.lstrip().startswith(("[", "{")):
         if _is_document(first.strip(), second.strip(), fields):
             return _document(path, fields, options, progress, encoding)
@@ -237,9 +240,9 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
         value = json.loads(whole.decode("utf-8"))
     except (TruncatedError, ValueError, RecursionError):
         _require_rows(path, whole[:_BEGINNING].decode("utf-8", "replace"))
-        return _without_scalars(path, json_items(path, progress, encoding), options)
+        return without_envelope(str(path), json_items(path, progress, encoding), fields, options)
     if not has_turns(lift_paths(value, fields), fields) and (rows := frame_rows(value, fields)) is None:
-        return _without_scalars(path, json_items(path, progress, encoding), options)
+        return without_envelope(str(path), json_items(path, progress, encoding), fields, options)
     # The file was read above without a progress display. Advance the display by reading the file once more.
     list(chunks(path, progress, encoding))
     try:
@@ -251,31 +254,6 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
         return iter([Item(f"{path}:1", 0, "", value)])
     rows = frame_rows(value, fields) or []
     return (Item(f"{path}:row {number + 1}", number, "", row) for number, row in enumerate(rows))
-
-
-def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entries:
-    """Leave out members of a JSON object that are single values, such as a version, and report their keys."""
-    left_out: list[str] = []
-    others = False
-    for item in items:
-        if isinstance(item, Member) and _is_schema(item):
-            others = True
-        elif isinstance(item, Member) and not isinstance(item.value, dict):
-            left_out.append(item.key)
-        else:
-            others = True
-            yield item
-    names = ", ".join(repr(name[:40]) for name in left_out[:12])
-    if left_out and others:
-        options.notices.say(f"{path}: left out the keys {names}, which contain no dialogues")
-    elif left_out:
-        yield Rejected(f"{path}:1", f"the object has neither turns nor rows; its keys are {names}")
-
-
-def _is_schema(member: Member) -> bool:
-    """Return whether a member of a JSON object is the schema that pandas writes with ``orient="table"``."""
-    value = member.value
-    return member.key == "schema" and isinstance(value, dict) and "pandas_version" in value
 
 
 def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
@@ -360,7 +338,7 @@ def table_rows(
     """
     quoted = separator != "\t" or _quotes(path, encoding)
     columns: list[str] = []
-    missing: InputError | None = None
+    lacks, header = False, ""
     number = 0
     for row in read_rows(_places(path, progress, encoding, skipped), separator, quoted=quoted):
         if isinstance(row, Rejected):
@@ -371,7 +349,7 @@ def table_rows(
             if not _SEPARATOR_LINE.fullmatch(row.text.strip()):
                 columns = _header(row)
                 require_named_columns(row.place, columns, fields)
-                missing = _missing_columns(row.place, columns, fields)
+                lacks, header = _lacks_columns(row.place, columns, fields), row.place
         elif row.fault or len(row.cells) != len(columns):
             fault = row.fault or f"{len(row.cells)} cells, but the header has {len(columns)}"
             # If the text contains a separator without quotation marks, all later cells are in a wrong column.
@@ -382,22 +360,22 @@ def table_rows(
         else:
             cells = _named(columns, row.cells)
             # If one cell of a row contains a whole dialogue, the row needs no other columns.
-            if missing is not None and not _has_dialogue(cells, fields):
-                raise missing
-            missing = None
+            if lacks and not _has_dialogue(cells, fields):
+                require_columns(header, columns, fields, cells)
+            lacks = False
             yield Item(row.place, number, "", cells)
             number += 1
-    if missing is not None:
-        raise missing
+    if lacks:
+        require_columns(header, columns, fields)
 
 
-def _missing_columns(place: str, columns: Sequence[str], fields: Fields) -> InputError | None:
-    """Return the error for required columns that a table lacks; None if it has all of them."""
+def _lacks_columns(place: str, columns: Sequence[str], fields: Fields) -> bool:
+    """Return whether a table lacks required columns."""
     try:
         require_columns(place, columns, fields)
-    except InputError as error:
-        return error
-    return None
+    except InputError:
+        return True
+    return False
 
 
 def _has_dialogue(cells: Mapping[str, str], fields: Fields) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, cast
 
@@ -39,7 +39,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             casenumber interactionid callid topicid linkid submissionid
             ticket ticketno ticketnum ticketnr ticketnummer case caseno thread session
             gespräch gesprächid gesprächsid commentpostid elementid conversationtranscriptid
-            chatsession
+            chatsession callsid conversationsid conv convo
         """,
         "turn": """
             turn turnid turnidx turnindex turnno turnnum turnnumber utteranceidx utteranceindex
@@ -49,9 +49,10 @@ NAMES: dict[str, tuple[str, ...]] = {
         # Names of people, such as "author", are preferred to kinds of people, such as "author_type".
         # Otherwise, two agents who answer the same ticket would be one speaker.
         "speaker": """
-            speaker speakername speakerid speakeridx speakers role from author authorname authorid sender
-            senders sendername senderfullname sourcename senderid participant participantname fromname
-            fromuser fromid username screenname nickname displayname participantid handle commentauthor
+            speaker speakername speakerid speakeridx speakers role from author authorname authorid
+            senderdisplayname sender senders sendername senderfullname sourcename senderid participant
+            participantname fromname fromuser fromid username screenname nickname displayname participantid
+            handle commentauthor
             commentauthorname commentername createdbyname syscreatedby userid user postedby sentby
             writtenby createdby commenter commenterid postusername postauthorname postauthor
             postedbyname posteruser postername posterusername postuser postuserid
@@ -61,14 +62,14 @@ NAMES: dict[str, tuple[str, ...]] = {
             participantrole participantpurpose usertype userrole actortype party sprecher absender
             verfasser wer rolle von locuteur auteur expediteur expéditeur hablante autor remitente
             parlante mittente falante remetente spreker afzender poster posterid direction
-            messagedirection agent name
+            messagedirection ownerdisplayname owneruserid persondisplayname personemail agent name
         """,
         "text": """
             text utterance content message value utterancetext messagetext bodytext textbody pagetext
             plainbody body messagebody messagecontent commentcontent contenttext textcontent plaintext
             fulltext tweettext tweet commentbody commenttext comment posttext post raw msg transcript
             transcription sentence nachricht mensaje messaggio mensagem parts chattranscript
-            calltranscript conversationtranscript mes
+            calltranscript conversationtranscript mes said strcontent selftext chosen
         """,
         "turns": """
             turns messages conversations conversation dialogue dialog utterances log posts
@@ -106,7 +107,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         # Columns that say whether a comment on a ticket is an internal note.
         "internal": """
             internal isinternal private isprivate internalnote isinternalnote privatenote
-            isprivatenote isnote public ispublic commentpublic commentispublic publiccomment
+            isprivatenote isnote jsdpublic public ispublic commentpublic commentispublic publiccomment
             parttype notetype commenttype visibility commentvisibility notiztyp kommentartyp
             kommentarart sichtbarkeit typedenote typedecommentaire visibilité tipodenota
             tipodecomentario visibilidad tipodecomentário visibilidade tipodinota tipodicommento
@@ -151,11 +152,20 @@ _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _DATED = re.compile(r"[0-9][-/.:][0-9]")
 _NUMBERED = re.compile(r"(.*[^\W\d_])[\W_]*[0-9]{1,3}")
 
+# Matches the names of columns with ids: "roomId", "group_id", "call_sid", "TalkerId".
+_ID = re.compile(
+    r"(?:[a-z]I|(?:^|[_ ])i)d$|[a-z]ID$|_ID$|(?:^|[_ ])(?:sid|key|uuid|hash|number|no)$|[a-z]Sid$"
+)
+# Ids of one person or of one message.
+_PERSON_ID = re.compile(
+    r"(?i)user|person|sender|author|agent|speaker|member|owner|message|msg|post|comment|local|(?:^|_)[ug]?uid$"
+)
+
 _EXCHANGE = (
     frozenset({
         "usermessage", "userinput", "userutterance", "userquery", "userprompt", "userquestion", "usertext",
         "user", "human", "customermessage", "clientmessage", "visitormessage", "question", "query", "prompt",
-        "input", "request", "customer", "client", "visitor", "caller",
+        "input", "request", "customer", "client", "visitor", "caller", "instruction",
     }),
     frozenset({
         "botmessage", "botresponse", "botreply", "botanswer", "botutterance", "bottext", "bot",
@@ -165,6 +175,12 @@ _EXCHANGE = (
     }),
 )  # fmt: skip
 """Names of columns that contain both messages of an exchange, in tables with one row for each exchange."""
+
+PAIR_HINT = (
+    "its keys {0!r} and {1!r} look like two messages: write them as the messages of a dialogue, "
+    '{{"messages": [{{"role": "user", "content": ...}}, {{"role": "assistant", "content": ...}}]}}'
+)
+"""A hint for objects with a question and an answer, with places for their two keys."""
 
 _NEVER_TURNS = ("turns", "internal")
 """Fields whose keys `Fields.unused` reports as unused although their names are known. For example, in a table
@@ -179,21 +195,46 @@ class Fields:
     Args:
         said: The keys that the user named, keyed by field. An empty string means that no key contains the
             field.
+        empty: Keys that contain no field, because they are empty in all rows of a file.
 
     Raises:
         InputError: The user named a field that does not exist.
     """
 
-    def __init__(self, said: Mapping[str, str]) -> None:
+    def __init__(self, said: Mapping[str, str], empty: Collection[str] = ()) -> None:
         for field in said:
             if field not in NAMES:
                 raise InputError(
                     f"--map {field}={said[field]}: unknown field {field!r}; choose one of {listed(NAMES)}"
                 )
         self.named_by_user = dict(said)
+        self._empty = frozenset(empty)
         self._known: dict[tuple[str, ...], dict[str, str]] = {}
         self._notes: dict[tuple[str, ...], list[str]] = {}
         self._clocks: dict[tuple[str, ...], tuple[str | None, str | None]] = {}
+
+    def without(self, keys: Collection[str]) -> Fields:
+        """Return a look-up that does not use some keys.
+
+        Args:
+            keys: The keys that are empty in all rows of a file.
+
+        Returns:
+            The new look-up.
+        """
+        return Fields(self.named_by_user, self._empty.union(keys))
+
+    def with_named(self, field: str, key: str) -> Fields:
+        """Return a look-up that uses a key for a field, as if the user had named it.
+
+        Args:
+            field: The field.
+            key: The key; empty if no key contains the field.
+
+        Returns:
+            The new look-up.
+        """
+        return Fields({**self.named_by_user, field: key}, self._empty)
 
     def of(self, keys: Iterable[str]) -> Mapping[str, str]:
         """Find the key that contains each field, such as the key ``utterance`` for the field ``text``.
@@ -214,7 +255,8 @@ class Fields:
 
     def _found(self, keys: Sequence[str]) -> Iterator[tuple[str, str]]:
         # With --map text=dialogue, the column "dialogue" contains the text, and no ids of dialogues.
-        plain = plain_names(key for key in keys if key != self.named_by_user.get("text"))
+        passed = {self.named_by_user.get("text"), *self._empty}
+        plain = plain_names(key for key in keys if key not in passed)
         for field, names in NAMES.items():
             if field in self.named_by_user:
                 # With an empty name, as in --map speaker=, no column contains the field.
@@ -569,7 +611,7 @@ def has_turns(value: Any, fields: Fields) -> bool:
     return fields.turns_of(cast("Value", value)) is not None
 
 
-def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
+def require_columns(place: str, columns: Sequence[str], fields: Fields, cells: Value | None = None) -> None:
     """Check that the rows of a table have a text and show to which dialogue they belong.
 
     A dialogue column is not required if rows name the rows that they answer, or if the user said that there
@@ -579,6 +621,8 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
         place: The position of the header, for the message.
         columns: The names of the columns.
         fields: Look-up from a field, such as the text, to the key or column that contains it.
+        cells: The first row, keyed by column, which shows the columns that may be the missing ones; None if
+            it is unknown.
 
     Raises:
         InputError: A required column is missing, a column that the user named is missing, or a column occurs
@@ -609,10 +653,34 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
                 f"{place}: the first row looks like a message and not like the names of columns: {shown}; "
                 "put a line with names such as dialogue,time,speaker,text above it"
             )
+        named = " and ".join(
+            f"--map {field}={_candidates(field, columns, fields, cells or {})}" for field in missing
+        )
         raise InputError(
             f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; name the "
-            f"column with --map {missing[0]}=NAME{alone}"
+            f"column with {named}{alone}"
         )
+
+
+def _candidates(field: str, columns: Sequence[str], fields: Fields, cells: Value) -> str:
+    """Return the columns that may contain a field, for ``--map``; ``NAME`` if there are none.
+
+    >>> columns = ["roomId", "said_by", "remark"]
+    >>> _candidates("dialogue", columns, Fields({}), {})
+    'roomId'
+    >>> cells = {"roomId": "7", "said_by": "Ann Lee", "remark": "Is it late?"}
+    >>> _candidates("text", columns, Fields({}), cells)
+    'remark'
+    """
+    unused = fields.unused(columns)
+    if field == "dialogue":
+        own = set(fields.of(columns).values())
+        found = [key for key in unused if key not in own and _ID.search(key)]
+        shown = [key for key in found if _PERSON_ID.search(key) is None] or found
+        return " or ".join([*shown[:1], *(f"--map dialogue={key}" for key in shown[1:3])]) or "NAME"
+    # A text usually has more words than any other cell.
+    texts = [key for key in unused if isinstance(cells.get(key), str) and " " in cells[key].strip()]
+    return max(texts, key=lambda key: len(cells[key]), default="NAME")
 
 
 def require_named_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
@@ -635,7 +703,11 @@ def require_named_columns(place: str, columns: Sequence[str], fields: Fields) ->
     # Refuse columns that differ only in case, because users cannot tell which one is used.
     named = [column.casefold() for column in columns if column]
     if len(set(named)) != len(named):
-        raise InputError(f"{place}: a column occurs twice in the header {shown}")
+        twice = next(column for column in columns if column and named.count(column.casefold()) > 1)
+        raise InputError(
+            f"{place}: a column occurs twice in the header {shown}; if each column {twice!r} is a message, "
+            "write one row for each message, else rename one of them"
+        )
 
 
 def _shown(columns: Sequence[str]) -> str:

@@ -27,7 +27,10 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, cast
 
+from graphneg.ingest.branches import has_branches, with_path
 from graphneg.ingest.loader import Notices
+from graphneg.ingest.message_logs import message_log_converter
+from graphneg.ingest.model_requests import request_converter
 from graphneg.ingest.values import DELETED, MEDIA, SERVICE
 
 Value = Mapping[str, Any]
@@ -68,9 +71,17 @@ def converter_of(value: Value) -> Converter | None:
         first: Value = cast("Value", messages[0]) if isinstance(messages[0], dict) else {}
         if isinstance(first.get("u"), dict) and "msg" in first:
             return _of_rocket_chat
-        return _of_matrix if "event_id" in first and str(first.get("type")).startswith("m.") else None
+        if "event_id" in first and str(first.get("type")).startswith("m."):
+            return _of_matrix
+        if has_branches(value):
+            return with_path
+        return None if "content" in first or "text" in first else request_converter(value)
+    if (nested := message_log_converter(value) or request_converter(value)) is not None:
+        return nested
     if isinstance(value.get("turns"), list):
         return None
+    if has_branches(value):
+        return with_path
     if "events" in value and _has(value["events"], lambda one: one.get("event") in _SAID and "text" in one):
         return _of_rasa
     if "activities" in value and _has(value["activities"], lambda one: "type" in one and "from" in one):

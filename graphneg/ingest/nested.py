@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, cast
 
-from graphneg.ingest.fields import Fields, has_turns, is_content, is_utterance
+from graphneg.ingest.fields import Fields, has_turns, is_content, is_utterance, plain_names
 from graphneg.ingest.values import is_part
 
 Value = Mapping[str, Any]
@@ -26,6 +26,11 @@ _DEEPEST = 4
 _SEEN = 50
 """Number of messages at the beginning of a list that are examined."""
 _KNOWN = Fields({})
+_WRAPPERS = frozenset({
+    "data", "result", "results", "response", "payload", "record", "item", "node", "conversation", "dialogue",
+    "dialog", "chat", "thread", "ticket", "case", "session", "call", "transcript", "interaction", "issue",
+})  # fmt: skip
+"""Keys whose value may be the whole dialogue. Others, such as ``user``, may contain the posts of a person."""
 
 
 def lift_paths(value: Any, fields: Fields) -> Any:
@@ -94,8 +99,13 @@ def inner_dialogues(value: Any, fields: Fields) -> list[Any] | None:
         return None
     lists = [cast("list[Any]", one) for one in cells.values() if isinstance(one, list) and one]
     lists = [one for one in lists if isinstance(one[0], dict)]
-    if not lists or is_utterance(value, fields) or has_turns(value, fields):
+    if not lists and not any(isinstance(one, dict) for one in cells.values()):
         return None
+    if is_utterance(value, fields) or has_turns(value, fields):
+        return None
+    if not lists:
+        inner = _wrapped_dialogue(cells, fields)
+        return None if inner is None else [inner]
     found: list[list[Any]] = []
     for members in lists:
         if has_turns(members[0], fields):
@@ -103,6 +113,23 @@ def inner_dialogues(value: Any, fields: Fields) -> list[Any] | None:
         elif inner_dialogues(members[0], fields) is not None:
             found.append([one for member in members for one in inner_dialogues(member, fields) or [member]])
     return found[0] if len(found) == 1 else None
+
+
+def _wrapped_dialogue(value: Value, fields: Fields, depth: int = 1) -> dict[str, Any] | None:
+    """Return the dialogue in an object around it: ``{"data": {"call": {"id": 7, "messages": [...]}}}``."""
+    found: list[tuple[str, Value]] = []
+    for key, one in value.items():
+        if isinstance(one, dict) and not _WRAPPERS.isdisjoint(plain_names([key])):
+            inner = cast("Value", one)
+            whole = inner if has_turns(inner, fields) else None
+            if whole is None and depth < _DEEPEST:
+                whole = _wrapped_dialogue(inner, fields, depth + 1)
+            if whole is not None:
+                found.append((key, whole))
+    if len(found) != 1:
+        return None
+    [(key, inner)] = found
+    return {**{name: one for name, one in value.items() if name != key}, **inner}
 
 
 def turn_paths(value: Value) -> list[str]:

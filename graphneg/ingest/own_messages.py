@@ -1,10 +1,16 @@
-"""Name the speaker of messages that the owner of a telephone wrote, which some exports mark only in a column.
+"""Name the speaker of messages whose speaker is not in the usual column.
 
-The columns and their values are listed in ``own_messages.tsv``:
+Some exports mark the messages that the owner of a telephone wrote only in a column. The columns and their
+values are listed in ``own_messages.tsv``:
 
 >>> own = {"handle": "Bo", "text": "Hi.", "is_from_me": 1}
 >>> with_own_speaker(own, Fields({}), Notices())
 {'speaker': 'Me', 'handle': 'Bo', 'text': 'Hi.', 'is_from_me': 1}
+
+If the column of the speaker is empty, another column may name the same person (``missing_speakers.tsv``):
+
+>>> with_own_speaker({"post_username": "", "poster_id": 42, "post_text": "Hi."}, Fields({}), Notices())
+{'speaker': '42', 'post_username': '', 'poster_id': 42, 'post_text': 'Hi.'}
 """
 
 from __future__ import annotations
@@ -42,9 +48,13 @@ def with_own_speaker(cells: Value, fields: Fields, notices: Notices) -> Value:
     Returns:
         The message. A new key ``speaker`` precedes the columns of the file.
     """
-    if "speaker" in fields.named_by_user or not (marks := _marks_of(tuple(cells))):
+    if "speaker" in fields.named_by_user:
         return cells
     speaker = fields.of(cells).get("speaker")
+    marks = _marks_of(tuple(cells))
+    # In most files, each message names its speaker, and no column marks own messages.
+    if not marks and (speaker is None or (isinstance(cells[speaker], str) and cells[speaker].strip())):
+        return cells
     name = speaker_name(cells[speaker]) if speaker is not None else None
     for mark, key in marks:
         is_partner = speaker is not None and bool(mark.partner & plain_names([speaker]).keys())
@@ -54,8 +64,32 @@ def with_own_speaker(cells: Value, fields: Fields, notices: Notices) -> Value:
             found = _OTHER if name is None and _is_other(mark, cells[key]) else ""
         if found:
             notices.count("turn", f"with the speaker {found!r}, as {key!r} says")
-            return {"speaker": found, **{one: cell for one, cell in cells.items() if one != "speaker"}}
-    return cells
+            return _with_speaker(cells, found)
+    return cells if name is not None or speaker is None else _with_other_column(cells, speaker, notices)
+
+
+def _with_other_column(cells: Value, speaker: str, notices: Notices) -> Value:
+    """Return a message whose speaker is in another column, because the column of the speaker is empty."""
+    found = ((key, speaker_name(cells[key])) for key in _others_of(tuple(cells), speaker))
+    key, name = next(((key, name) for key, name in found if name is not None), ("", None))
+    if name is None:
+        return cells
+    notices.count("turn", f"with the speaker of {key!r}, because {speaker!r} is empty")
+    return _with_speaker(cells, name)
+
+
+def _with_speaker(cells: Value, name: Any) -> Value:
+    return {"speaker": name, **{one: cell for one, cell in cells.items() if one != "speaker"}}
+
+
+@lru_cache(1000)
+def _others_of(keys: tuple[str, ...], speaker: str) -> list[str]:
+    """Return the columns that may name the speaker if the column ``speaker`` is empty."""
+    plain = plain_names(keys)
+    own = plain_names([speaker]).keys()
+    rows = table_rows("graphneg.ingest", "missing_speakers.tsv")
+    names = [name for empty, others in rows if not own.isdisjoint(empty.split()) for name in others.split()]
+    return [plain[name] for name in dict.fromkeys(names) if name in plain and plain[name] != speaker]
 
 
 def _is_own(mark: _Mark, value: Any) -> bool:

@@ -451,6 +451,25 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
 
 
+# The archive of a Twitter account consists of scripts: "window.YTD.direct_messages.part0 = [".
+_ASSIGNMENT = re.compile(r"(?:(?:var|let|const)\s+)?[A-Za-z_$][\w$]*(?:\.[\w$]+)*\s*=\s*(?=[\[{])")
+
+
+def is_assignment(line: str) -> bool:
+    """Return whether a line begins with the assignment of a JSON value to a variable of JavaScript.
+
+    >>> is_assignment("window.YTD.direct_messages.part0 = [ {"), is_assignment("text = none")
+    (True, False)
+
+    Args:
+        line: The first line of a file.
+
+    Returns:
+        True if the file is a script that contains a JSON document.
+    """
+    return _ASSIGNMENT.match(line.lstrip()) is not None
+
+
 def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[Item | Rejected]:
     """Yield the items of a JSON document.
 
@@ -469,6 +488,7 @@ def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
     """  # noqa: DOC501
     window = JsonCursor(chunks(path, progress, encoding))
     try:
+        window.skip_assignment()
         if window.peek() not in ("[", "{"):
             raise ItemError("neither a JSON array nor a JSON object")
         yield from _items(window, path, "")
@@ -556,6 +576,12 @@ class JsonCursor:
                 return self._text[self._at]
             if not self._more():
                 return ""
+
+    def skip_assignment(self) -> None:
+        """Move past the name of a variable to which the document is assigned, if there is one."""
+        self.peek()
+        if assignment := _ASSIGNMENT.match(self._text, self._at):
+            self._at = assignment.end()
 
     def take(self, sign: str) -> None:
         """Move past a required character.

@@ -34,15 +34,18 @@ from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import as_dialogue, is_export
 from graphneg.ingest.fields import (
     NAMES,
+    PAIR_HINT,
     Fields,
     Value,
     columns_of,
     has_turns,
     is_content,
+    is_threaded,
     is_utterance,
     listed,
     plain_names,
 )
+from graphneg.ingest.first_posts import with_first_post
 from graphneg.ingest.internal_notes import NoteFinder
 from graphneg.ingest.loader import DateOrder, Notices
 from graphneg.ingest.nested import text_path, turn_paths
@@ -123,6 +126,10 @@ def dialogue_values(
             entries = again()
             once = False
         if are_rows:
+            fields = _without_empty_columns(entry, again, fields, once=once)
+            if not once and _are_named_by_keys(entry, again, fields):
+                notices.say(f"{file}: the keys of the lists are the names of the dialogues")
+                fields = fields.with_named("dialogue", "")
             reader = RowReader(entry, fields, notices, file, date_order)
             yield from reader.dialogues(again, entries, lost)
             return
@@ -138,14 +145,73 @@ def dialogue_values(
         return
 
 
+_REQUIRED = ("dialogue", "turn", "text", "time")
+"""Fields for which a column that is empty in all rows is not used."""
+
+
+def _without_empty_columns(
+    first: Item, again: Callable[[], Entries], fields: Fields, *, once: bool
+) -> Fields:
+    """Return a look-up without the columns that are empty in all rows, so that others are used instead.
+
+    In messages of a channel of Microsoft Teams, for example, ``chatId`` is null.
+    """
+    value = first.value
+    while isinstance(value, dict) and not once:
+        known = fields.of(cast("Value", value))
+        keys = {known[field] for field in _REQUIRED if field in known and field not in fields.named_by_user}
+        blank = {key for key in keys if _is_blank(value[key])}
+        for entry in again() if blank else ():
+            if isinstance(entry, Item) and isinstance(entry.value, dict):
+                blank -= {key for key in blank if not _is_blank(cast("Value", entry.value).get(key))}
+            if not blank:
+                break
+        if not blank:
+            break
+        fields = fields.without(blank)
+    return fields
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _are_named_by_keys(first: Item, again: Callable[[], Entries], fields: Fields) -> bool:
+    """Return whether the rows are in several lists whose keys name the dialogues, as in Snapchat's export."""
+    # Members of an object are rows of pandas (``orient="index"``), whose keys are numbers of rows.
+    if not first.key or isinstance(first, Member) or not isinstance(first.value, dict):
+        return False
+    known = fields.of(cast("Value", first.value))
+    if "dialogue" in known or "dialogue" in fields.named_by_user or is_threaded(known, fields):
+        return False
+    keys = {entry.key for entry in again() if isinstance(entry, Item)}
+    are_names = all(key.casefold() not in _CONTAINERS and split_of(Path(key)) != key.lower() for key in keys)
+    return len(keys) > 1 and are_names
+
+
 def _no_entry(value: Any, fields: Fields) -> str:
     """Return why an object is neither a dialogue nor an utterance; an empty string for any other value."""
     is_other = not isinstance(value, dict) or is_utterance(value, fields) or has_turns(value, fields)
     return "" if is_other else _no_turns(cast("Value", value), fields)
 
 
+_PAGES = {
+    "safeHtmlItem": "the activities of a Google account do not say which prompts belong to one conversation: "
+    "write the messages of each conversation as a list under 'messages'",
+    "kind": "a page of Reddit nests comments: write one row for each comment, with the columns link_id, "
+    "parent_id, id, author, body and created_utc, as dumps of Reddit have them",
+}
+"""Keys of pages of Google and Reddit, whose messages cannot be read, with what to do instead."""
+
+
 def _no_turns(value: Value, fields: Fields) -> str:
     wanted = fields.named_by_user.get("turns") or f"{listed(NAMES['turns'][:10])}, ..."
+    is_listing = value.get("kind") == "Listing"
+    if page := _PAGES["kind"] if is_listing else _PAGES["safeHtmlItem"] if "safeHtmlItem" in value else "":
+        return f"the object has no turns; {page}"
+    pair = fields.question_and_answer_columns(value)
+    if pair is not None and all(isinstance(value[key], str) for key in pair):
+        return f"the object has no turns; {PAIR_HINT.format(*pair)}"
     said = f"the object has no turns ({wanted}); its keys are {listed(map(repr, list(value)[:12]))}"
     found = fields.of(value).get("text")
     lists = turn_paths(value) or [key for key, one in value.items() if _are_objects(one)]
@@ -220,7 +286,9 @@ def _times_of(entry: Item | Rejected, fields: Fields) -> Iterator[Any]:
 
 def _unfolded(value: Value, fields: Fields, notices: Notices) -> Value:
     """Return a dialogue as an object that contains a list of turns, whatever program exported it."""
-    return as_dialogue(value, notices) if "turns" not in fields.named_by_user and is_export(value) else value
+    if "turns" not in fields.named_by_user and is_export(value):
+        return as_dialogue(value, notices)
+    return with_first_post(value, fields, notices)
 
 
 def _turn_list(value: Any) -> list[Any]:

@@ -41,7 +41,7 @@ _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
 # year of two digits might come first ("24-05-17"), so the year must have four.
 _YEAR_LAST = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|(?<!-)[0-9]{2})(?:[\s,T]+([0-9].*))?")
 # Matches dates that begin with the year: "2024/05/17 09:12", "2024.05.17".
-_YEAR_FIRST = re.compile(r"([0-9]{4})([./])([0-9]{1,2})\2([0-9]{1,2})(?:[\s,T]+([0-9].*))?")
+_YEAR_FIRST = re.compile(r"([0-9]{4})([./-])([0-9]{1,2})\2([0-9]{1,2})(?:[\s,T]+([0-9].*))?")
 # A text with the name of a month counts as a date only if it has a year of four digits. Without a year,
 # `dateutil` would assume one.
 _MONTH_NAME = re.compile(r"(?=.*\b[0-9]{4}\b).*[A-Za-z]{3}")

@@ -66,6 +66,8 @@ INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_ca
 """Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
 DELETED, MEDIA, SERVICE = "deleted message", "media placeholder", "service message"
 """Names that notices use for messages without text."""
+ALTERNATIVE = "alternative answer"
+"""The name that notices use for further answers of a model to the same message."""
 COUNTED = "_counted"
 """The key that marks turns without text whose other content, such as images, was counted by kind. Such turns
 do not count as empty."""

@@ -219,14 +219,14 @@ class TestNames:
         good = {"id": "a", "turns": ["Hi."]}
         odd = [
             {"id": "b", "history": ["Hi."]},
-            {"id": "c", "turns": [{"speaker": "A", "said": "Hi."}]},
+            {"id": "c", "turns": [{"speaker": "A", "quote": "Hi."}]},
             {"id": "d", "turns": {"speaker": ["A"], "text": ["Hi.", "Ho."]}},
         ]
         records, _ = load(written(tmp_path / "t.jsonl", lines([good, *odd])))
         assert refused(records) == [
             "t.jsonl:2 item 1: the object has no turns (turns, messages, conversations, conversation, "
             "dialogue, dialog, utterances, log, posts, comments, ...); its keys are 'id', 'history'",
-            "t.jsonl:3 item 2: turns[0] lacks 'text'; it has 'said': name the text with --map text=NAME",
+            "t.jsonl:3 item 2: turns[0] lacks 'text'; it has 'quote': name the text with --map text=NAME",
             "t.jsonl:4 item 3: turns is not a list",
         ]
 
@@ -493,13 +493,12 @@ class TestKeysBesideTheDialogues:
             in load(file)[1].notices.messages
         )
 
-    def test_keys_with_objects_are_refused_and_every_dialogue_is_read(self, tmp_path: Path) -> None:
+    def test_keys_with_objects_are_left_out_and_every_dialogue_is_read(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.json", json.dumps({"meta": {"count": 5}, "payload": ROWS}))
-        records, _ = load(file)
+        records, options = load(file)
         assert len([one for one in records if isinstance(one, Dialogue)]) == len(CHATS)
-        assert [reason.partition(" (")[0] for reason in refused(records)] == [
-            "t.json:1 item meta: the object has no turns"
-        ]
+        assert refused(records) == []
+        assert f"{file}: left out the keys 'meta', which contain no dialogues" in options.notices.messages
 
     def test_a_single_pair_of_prompt_and_response_is_not_a_dialogue(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.jsonl", '{"prompt": "Name a bird.", "response": "A swan."}\n')

@@ -84,7 +84,7 @@ class TestTheWrongFile:
             load("dailydialog", DATA / "dailydialog" / "dialogues_act_train.txt")
 
     def test_a_table_without_its_columns_is_an_error(self, tmp_path: Path):
-        file = written(tmp_path / "chats.csv", "booking;turn;speaker;said\n1;0;A;Hello\n")
+        file = written(tmp_path / "chats.csv", "booking;turn;speaker;quote\n1;0;A;Hello\n")
         with pytest.raises(
             InputError, match=r"chats.csv:1: the table lacks the columns dialogue, text.*--map"
         ):

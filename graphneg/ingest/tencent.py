@@ -1,0 +1,109 @@
+"""Read the text files that QQ writes, and messages that were copied from WeChat.
+
+The line above each text contains the time and the name, in QQ in this order and in WeChat in the other::
+
+    2025-11-14 9:01:12 小明(12345678)
+    面包新鲜吗？
+
+    小红 2025-11-14 09:02:15
+    刚出炉的。
+
+Lines above the first message, messages of the system and placeholders for pictures are left out and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graphneg.ingest.chat_lines import alternatives, chat_line
+from graphneg.ingest.chats import MEDIA, SYSTEM, Message
+from graphneg.ingest.content import head
+from graphneg.ingest.loader import Notices
+from graphneg.ingest.reading import LARGEST_ITEM, Item, Line
+from graphneg.ingest.times import parse_time
+from graphneg.model import Rejected
+
+_TIME = r"\d{4}[-/]\d{1,2}[-/]\d{1,2} \d{1,2}:\d\d(?::\d\d)?"
+_NAME = r"[^\s:][^:\n]{0,79}?"
+_HEAD = re.compile(rf"\ufeff?(?:(?P<time>{_TIME}) (?P<name>{_NAME})|(?P<first>{_NAME}) (?P<then>{_TIME}))\s*")
+# Such a line above a text, below at most 12 lines of QQ.
+_FILE = re.compile(
+    rf"\A(?:[^\n]*\n){{0,12}}?(?:{_TIME} {_NAME}|(?!\d){_NAME} {_TIME})[ \r]*\n[^\n]*\S[^\n]*\n"
+)
+# "【管理员】小明(12345678)", "小红<hong@qq.com>": the title, and the number or address of the account.
+_ACCOUNT = re.compile(r"\A【[^】]{1,20}】|(?:\(\d{5,12}\)|<[^<>\s]+@[^<>\s]+>)\Z")
+_PICTURES = re.compile(rf"(?:{alternatives('qq media')})", re.IGNORECASE)
+_SYSTEM_NAME = re.compile(rf"(?:{alternatives('qq system name')})(?:\(\d+\))?")
+
+
+@dataclass(slots=True)
+class _Open:
+    """A message whose lines are being read."""
+
+    line: Line
+    seconds: float
+    name: str
+    lines: list[str] = field(default_factory=list[str])
+    size: int = 0
+
+
+def is_of_tencent(path: Path) -> bool:
+    """Return whether a file begins with messages below lines with a time and a name.
+
+    Args:
+        path: The file.
+
+    Returns:
+        True if QQ may have written the file, or its messages were copied from WeChat.
+    """
+    start = head(path, 1 << 12).decode("utf-8", "replace").removeprefix("\ufeff")
+    return _FILE.match(start) is not None
+
+
+def messages_of_tencent(lines: Iterator[Line | Rejected], notices: Notices) -> Iterator[Item | Rejected]:
+    """Yield the messages in the lines of a file.
+
+    Args:
+        lines: The lines of the file.
+        notices: Notices to the user, which count what is left out.
+
+    Yields:
+        Items whose values are `Message`, and rejected lines.
+    """
+    open_one: _Open | None = None
+    for line in lines:
+        if isinstance(line, Rejected):
+            yield line
+            continue
+        begin = _HEAD.fullmatch(line.text)
+        seconds = parse_time(begin["time"] or begin["then"]) if begin is not None else None
+        if begin is not None and seconds is not None:
+            if open_one is not None:
+                yield from _message(open_one, notices)
+            open_one = _Open(line, seconds, begin["name"] or begin["first"])
+        elif open_one is None:
+            notices.count(SYSTEM, "left out", bool(line.text.strip()))
+        else:
+            open_one.size += len(line.text)
+            # Limit the size of a message, because a file in another format may have no further times.
+            if open_one.size <= LARGEST_ITEM:
+                open_one.lines.append(line.text)
+    if open_one is not None:
+        yield from _message(open_one, notices)
+
+
+def _message(one: _Open, notices: Notices) -> Iterator[Item | Rejected]:
+    if one.size > LARGEST_ITEM:
+        yield Rejected(one.line.place, f"the message is longer than {LARGEST_ITEM:,} characters")
+        return
+    text, pictures = _PICTURES.subn("", "\n".join(one.lines))
+    name = _ACCOUNT.sub("", _ACCOUNT.sub("", one.name.strip())).strip() or one.name.strip()
+    if _SYSTEM_NAME.fullmatch(one.name.strip()) or chat_line("qq system", text.strip()):
+        notices.count(SYSTEM, "left out")
+        return
+    notices.count(MEDIA, "left out", pictures)
+    if said := text.strip():
+        yield Item(one.line.place, one.line.number, "", Message(one.seconds, name, said))
