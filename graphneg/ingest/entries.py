@@ -431,7 +431,10 @@ def _cells(header: str, separator: str) -> list[str]:
 
 
 def _quotes(path: Path, encoding: str) -> bool:
-    """Return whether all quotation marks at the start of a tab-separated file enclose whole cells."""
+    """Return whether a tab-separated file puts quotation marks around whole cells.
+
+    Only the start of the file is read. If a quotation mark there is inside a cell, quotation marks are text.
+    """
     start = head(path, encoding=encoding).decode("utf-8", "replace")
     if '"' not in start:
         return False

@@ -259,12 +259,14 @@ class ShardFile:
         return end.digest
 
     def lines(self) -> Iterator[_Line]:
-        """Read the items and the sort key (place) of each line, in the order of the file.
+        """Read the lines of the shard, in the order of the file.
 
-        Raises `InputError` if a line cannot be read or the last line is missing.
+        Raises `InputError` if a line cannot be read, or if the file ends without the closing line that contains
+        the digest.
 
         Yields:
-            The sort key by which the shards are merged, such as a dialogue id, and the items with this key.
+            For each line, its sort key and its items. Shards are merged by the sort key, for example by dialogue
+            id.
         """
         places = items = 0
         last: tuple[bool, Place] | None = None

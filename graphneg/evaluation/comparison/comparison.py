@@ -376,7 +376,9 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Compari
 def _closed(
     name: str, adversarial: Mapping[str, Mapping[str, BootstrapEstimate] | None]
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield how much of the gap between random and human-written negatives a source closes, per measure.
+    """Yield, for each measure, the score of a source between those of random and human-written negatives.
+
+    A share of 0 means that the source is as good as random negatives; 1 means as good as human-written ones.
 
     Args:
         name: Name of the source of negatives.
