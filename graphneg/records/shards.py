@@ -261,12 +261,12 @@ class ShardFile:
     def lines(self) -> Iterator[_Line]:
         """Read the lines of the shard, in the order of the file.
 
-        Raises `InputError` if a line cannot be read, or if the file ends without the closing line that contains
-        the digest.
+        Raises `InputError` if a line cannot be read, or if the file ends without the closing line that
+        contains the digest.
 
         Yields:
-            For each line, its sort key and its items. Shards are merged by the sort key, for example by dialogue
-            id.
+            For each line, its sort key and its items. Shards are merged by the sort key, for example by
+            dialogue id.
         """
         places = items = 0
         last: tuple[bool, Place] | None = None
