@@ -27,8 +27,8 @@ CHUNK = 1 << 18
 """Number of bytes to read at a time."""
 MOST_UNPACKED, MOST_RATIO = 100_000_000, 100
 """Limits for compressed files. A file is refused if it unpacks to more than `MOST_UNPACKED` bytes and to more
-than `MOST_RATIO` times the compressed bytes read so far. Text is rarely compressed to less than a twentieth of
-its size, but a file of 5 MB can unpack to 5 GB of the same character, which takes minutes to read."""
+than `MOST_RATIO` times the compressed bytes read so far. Text is rarely compressed to less than a twentieth
+of its size, but a file of 5 MB can unpack to 5 GB of the same character, which takes minutes to read."""
 _BOM = b"\xef\xbb\xbf"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")

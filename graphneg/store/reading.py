@@ -4,9 +4,10 @@ Untrusted queries come from users, web pages and transform files. The text of a 
 whether it writes: in ``WITH 1 AS as CREATE (:Term)`` the clause ``CREATE`` looks like a name. So the decision
 is left to the server, in one of three ways:
 
-- On the embedded server, the query runs with an account that may only read records. The procedures and functions that it
-  calls are checked first (see `called_procedures` and `called_functions`): a procedure can run another query
-  that stops the queries of other users, and a function can wait or fill the server's memory.
+- On the embedded server, the query runs with an account that may only read records. The procedures and
+  functions that it calls are checked first (see `called_procedures` and `called_functions`): a procedure can
+  run another query that stops the queries of other users, and a function can wait or fill the server's
+  memory.
 - On Neo4j, the plan of the query is checked first (see `PlanCheck`). Then the query runs in a transaction
   with READ access. READ access alone would allow ``LOAD CSV`` and ``CALL dbms.listConfig()``.
 - Other servers with the same protocol might not enforce READ access. On them, the query runs with an account
@@ -69,7 +70,8 @@ def accept_listed_procedures(transaction: ManagedTransaction, text: str) -> str:
     Raises:
         OnlyReading: The query calls a procedure that is not known to read only. For example,
             ``CALL do.when(true, $q, '', {})`` runs the query that the parameter contains. Or the query calls
-            a function such as ``util.sleep`` that is not known to be harmless, or is an administration command such as ``SHOW TRANSACTIONS``.
+            a function such as ``util.sleep`` that is not known to be harmless, or is an administration
+            command such as ``SHOW TRANSACTIONS``.
     """  # noqa: DOC501
     if command := administration_command(text):
         raise OnlyReading(
