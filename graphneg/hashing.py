@@ -11,9 +11,9 @@ from __future__ import annotations
 import hashlib
 import heapq
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 _PART = 1_000_000
@@ -88,6 +88,74 @@ def files_digest(files: Iterable[Path]) -> str:
             stream.seek(max(0, size - _PART))
             digest.update(stream.read(_PART))
     return digest.hexdigest()
+
+
+_SAMPLES, _SAMPLE = 64, 4096
+"""Number and size in bytes of the pieces that `with_model_digests` reads from the middle of a large file."""
+_WEIGHTS = frozenset((".bin", ".gguf", ".pt", ".safetensors"))
+_OUTPUTS = frozenset(("checkpoints", "runs"))
+"""Folders in the folder of a model that training writes and that loading a model does not read."""
+
+
+def with_model_digests(facts: Any) -> Any:
+    """Append a digest of the files to each path of a model in a value, such as the settings of a run.
+
+    The path alone does not show whether another model has been saved to it. The digest covers the names,
+    sizes and contents of the files, but not their modification times: a copy of a model on another machine
+    has the same digest. Of a large file, only the beginning, the end and some pieces in between are read.
+
+    Args:
+        facts: The value, of dicts, lists, tuples, paths and JSON values. A text counts as the path of a model
+            if it names a file of weights, or a folder with a file ``config.json``.
+
+    Returns:
+        The same value, in which the path of a model has the form ``PATH@DIGEST``.
+
+    Example:
+        >>> with_model_digests({"model": "no-such-folder", "seed": 0})
+        {'model': 'no-such-folder', 'seed': 0}
+    """
+    if isinstance(facts, Mapping):
+        return {name: with_model_digests(value) for name, value in cast("Mapping[Any, Any]", facts).items()}
+    if isinstance(facts, list | tuple):
+        return [with_model_digests(value) for value in cast("Sequence[Any]", facts)]
+    if not isinstance(facts, str | Path) or not (files := _model_files(facts)):
+        return facts
+    digest = hashlib.blake2b(digest_size=16)
+    for name, file in files:
+        size = file.stat().st_size
+        digest.update(f"{name}\0{size}\0".encode("utf-8", "surrogatepass"))
+        with file.open("rb") as stream:
+            digest.update(stream.read(_PART))
+            for at in range(_SAMPLES if size > _PART else 0):
+                stream.seek(_PART + (size - _PART) * at // _SAMPLES)
+                digest.update(stream.read(_SAMPLE))
+            stream.seek(max(0, size - _PART))
+            digest.update(stream.read(_PART))
+    return f"{facts}@{digest.hexdigest()}"
+
+
+def _model_files(path: str | Path) -> list[tuple[str, Path]]:
+    """Return the files of a model with their names in its folder; an empty list if there is no model."""
+    # A long text, such as a prompt, is not a path.
+    if len(str(path)) > 4096:
+        return []
+    try:
+        place = Path(path).expanduser()
+        if place.suffix in _WEIGHTS and place.is_file():
+            return [(place.name, place)]
+        if not (place / "config.json").is_file():
+            return []
+        named = [(file.relative_to(place), file) for file in sorted(place.rglob("*")) if file.is_file()]
+    # The text may contain a NUL, or the name of an unknown user, as in "~nobody-here/x".
+    except (OSError, ValueError, RuntimeError):
+        return []
+    return [
+        (str(name), file)
+        for name, file in named
+        # Skip hidden files, such as the state of an unfinished download.
+        if not any(part.startswith(".") or part in _OUTPUTS for part in name.parts)
+    ]
 
 
 class HashSample(Generic[T]):

@@ -35,7 +35,7 @@ from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, Annotated, Any, NotRequired, TypedDict
 
 import msgspec
 from neo4j import ManagedTransaction
@@ -253,6 +253,7 @@ class Snapshot:
             for number, page in numbered:
                 # The digest shows damage, but not that another program has written the file.
                 try:
+                    check_types(part, page)
                     _LOADING[part](store, part, number, page)
                 except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
                     raise InputError(
@@ -327,6 +328,89 @@ def _rows(store: Store, parts: Sequence[str], progress: Progress) -> Iterator[tu
         for name, rows in _READING[part](store, corpora):
             yield from ((name, row) for row in rows)
         progress.advance(1)
+
+
+Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""An integer that a store can hold."""
+
+
+class _DonorRow(TypedDict):
+    corpus: str
+    split: str
+    taker: str
+    dialogue: str
+    amr: str
+
+
+class _UtteranceRow(TypedDict):
+    key: str
+    dialogue: str
+    turn: Whole
+    text: str
+    corpus: str
+    split: str
+
+
+class _ParseRow(TypedDict):
+    id: str
+    source: str
+    penman: str
+    spans: NotRequired[list[Whole]]
+    warnings: NotRequired[list[str]]
+
+
+class _MethodRow(TypedDict):
+    keywords: str
+    embedder: str
+
+
+class _SentenceRow(TypedDict):
+    id: str
+    text: str
+    source: str
+    dialogue: str
+    words: Whole
+    content: Whole
+    mood: str
+    person: Whole
+    opening: str
+    finite: bool
+    plain: bool
+    rank: Whole
+    terms: list[str]
+
+
+_TYPES: Mapping[str, Any] = {
+    COPIES: tuple[list[str], list[tuple[str, Whole]]],
+    DONORS: _DonorRow,
+    EXCERPTS: tuple[str, str, str, list[tuple[Whole, str, str]], list[_ParseRow]],
+    UTTERANCES: _UtteranceRow,
+    METHOD: _MethodRow,
+    SHIFTS: tuple[str, str, Whole],
+    KINDS: tuple[str, str],
+    ANSWERED: tuple[str, str],
+    SENTENCES: _SentenceRow,
+    # The second column is a hash of 64 bits without a sign.
+    BANK: tuple[str, int, str, str, str],
+}
+"""The type of the rows of each kind. A store accepts some wrong types, and a later run would then fail."""
+
+
+def check_types(part: str, rows: Sequence[Row]) -> None:
+    """Check the rows of a snapshot.
+
+    Args:
+        part: The kind of the rows, such as ``sentences``.
+        rows: The rows.
+
+    Raises:
+        ValueError: A row has missing columns, or columns of wrong types.
+        KeyError: There is no such kind of rows.
+    """  # noqa: DOC502
+    try:
+        msgspec.convert(rows, list[_TYPES[part]])
+    except msgspec.ValidationError as error:
+        raise ValueError(f"row {error}") from error
 
 
 Splits = Sequence[tuple[str, str]]

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphneg.hashing import fingerprint, number, shuffled
+from graphneg.hashing import fingerprint, number, shuffled, with_model_digests
 
 NAMES = st.lists(st.text(max_size=4), max_size=3)
 
@@ -46,3 +46,28 @@ class TestFingerprints:
     def test_what_json_does_not_know_counts_by_its_text(self) -> None:
         assert fingerprint({"path": Path("a")}) == fingerprint({"path": "a"})
         assert fingerprint({"path": Path("a")}) != fingerprint({"path": Path("b")})
+
+
+def test_a_model_that_was_replaced_at_the_same_path_has_another_digest(tmp_path: Path) -> None:
+    def written(folder: str, weights: bytes) -> Path:
+        (tmp_path / folder / "pooling").mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "config.json").write_text("{}")
+        (tmp_path / folder / "model.safetensors").write_bytes(weights)
+        return tmp_path / folder
+
+    def settings(model: Path) -> str:
+        return fingerprint(
+            with_model_digests({"options": {"model": str(model), "judges": [model]}, "seed": 0})
+        )
+
+    weights = bytearray(5_000_000)
+    before = settings(written("model", weights))
+    assert settings(written("model", weights)) == before
+    # Training changes all parts of a file. The sizes stay the same.
+    weights[2_000_000:3_000_000] = b"\1" * 1_000_000
+    changed = settings(written("model", weights))
+    (tmp_path / "model" / "pooling" / "config.json").write_text("{}")
+    assert len({before, changed, settings(tmp_path / "model")}) == 3
+    assert with_model_digests({"a": ["x", 1, None, "\0", "~nobody/x", tmp_path]}) == {
+        "a": ["x", 1, None, "\0", "~nobody/x", tmp_path]
+    }

@@ -27,7 +27,7 @@ from graphneg.merging import merge
 from graphneg.records.resumable import NegativeStream
 from graphneg.scorers.choosing import SelectedNegatives, SelectionCriteria
 from graphneg.shards import Shard
-from graphneg.snapshots import Snapshot
+from graphneg.snapshots import Snapshot, check_types
 from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.toy_parser import ToyParser
@@ -47,7 +47,7 @@ class Repeats(PnegGenerator):
 
     name = "repeats"
 
-    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> Any:
+    def write_candidates(self, contexts: Sequence[Context], per_context: int, seed: int) -> Any:
         return [Gap(context, "no-text", per_context, list(_texts(context, seed))) for context in contexts]
 
     def settings(self) -> Mapping[str, object]:
@@ -285,7 +285,63 @@ def test_the_same_store_gives_the_same_snapshot(
     assert Snapshot.read(snapshot.path) == snapshot
 
 
-@pytest.mark.parametrize("row", [["evil", {}], ["shifts", 5], ["method", "x"], ["shifts", ["a", "b", 2**70]]])
+PARSE = {"id": "a#1", "source": "x", "penman": "(d / dog)"}
+SENTENCE = {
+    **{
+        "id": "s",
+        "text": "A dog.",
+        "source": "x",
+        "dialogue": "",
+        "words": 2,
+        "content": 1,
+        "mood": "",
+        "person": 0,
+    },
+    **{"opening": "a", "finite": False, "plain": True, "rank": 3, "terms": ["dog"]},
+}
+WRONG_ROWS = [
+    *[
+        ["evil", {}],
+        ["shifts", 5],
+        ["method", "x"],
+        ["shifts", ["a", "b", 2**70]],
+        ["shifts", ["a", "b", True]],
+    ],
+    *[["shifts", ["a", "b", "3"]], ["kinds", ["a", 1]], ["kinds", ["a", ["b"]]], ["kinds", ["a", None]]],
+    *[
+        ["bank", ["a", "b", "c", "d", "e"]],
+        ["bank", ["a", 1, "c", 5, "e"]],
+        ["bank", "text"],
+        ["copies", [[1], []]],
+    ],
+    *[
+        ["copies", [["a"], [["d", "1"]]]],
+        ["answered", ["a", {}]],
+        ["answered", ["a"]],
+        ["donors", {"corpus": 1}],
+    ],
+    *[["utterances", {"key": 1, "dialogue": "d", "turn": 0, "text": "a", "corpus": "c", "split": "s"}]],
+    *[
+        ["excerpts", ["d", "c", "s", [[0, "A", 5]], [PARSE]]],
+        ["excerpts", ["d", "c", "s", [["0", "A", "B"]], [PARSE]]],
+    ],
+    *[["excerpts", ["d", "c", "s", [[0, "A", "B"]], [PARSE | {"spans": ["a", 1, 2]}]]]],
+    *[["excerpts", ["d", "c", "s", [[0, "A", "B"]], [PARSE | {"warnings": "no"}]]]],
+    *[["sentences", SENTENCE | {name: []}] for name in SENTENCE if name != "terms"],
+    ["sentences", SENTENCE | {"terms": ["a", 1]}],
+    ["method", {"keywords": "a", "embedder": 7}],
+]
+"""Rows of a snapshot with missing columns or columns of wrong types."""
+
+
+@pytest.mark.parametrize("row", WRONG_ROWS)
+def test_a_row_of_a_snapshot_with_wrong_types_is_refused(row: list[Any]) -> None:
+    part, content = row
+    with pytest.raises((ValueError, KeyError)):
+        check_types(part, [content])
+
+
+@pytest.mark.parametrize("row", [WRONG_ROWS[0], WRONG_ROWS[1], WRONG_ROWS[5], WRONG_ROWS[6], WRONG_ROWS[12]])
 def test_a_snapshot_with_rows_of_another_program_is_refused_in_a_line(
     row: list[Any], snapshot: Snapshot, tmp_path: Path
 ) -> None:

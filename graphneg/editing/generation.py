@@ -55,6 +55,7 @@ from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import match_key, sentences
 from graphneg.english.words import content_lemmas, word_class
 from graphneg.errors import InputError
+from graphneg.hashing import with_model_digests
 from graphneg.ids import natural_order
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GraphRows, amr_id, digest
@@ -206,7 +207,9 @@ class Negatives(NegativeStream):
         self._decoder = decoder
         self._graph_cache = GraphCache(store)
         self._progress = progress or NoProgress()
-        self._decoder_options = {name: repr(value) for name, value in (decoder_options or {}).items()}
+        self._decoder_options = {
+            name: repr(with_model_digests(value)) for name, value in (decoder_options or {}).items()
+        }
         self._donors = Donors(store)
         self._frames = UnknownFrameCounter(store)
         self._prover = Prover(english(), request.transforms)

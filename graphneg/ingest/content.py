@@ -25,6 +25,10 @@ from graphneg.progress import NoProgress, Progress
 
 CHUNK = 1 << 18
 """Number of bytes to read at a time."""
+MOST_UNPACKED, MOST_RATIO = 100_000_000, 100
+"""Limits for compressed files. A file is refused if it unpacks to more than `MOST_UNPACKED` bytes and to more
+than `MOST_RATIO` times the compressed bytes read so far. Text is rarely compressed to less than a twentieth
+of its size, but a file of 5 MB can unpack to 5 GB of the same character, which takes minutes to read."""
 _BOM = b"\xef\xbb\xbf"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -77,9 +81,9 @@ def chunks(path: Path, progress: Progress, encoding: str = "") -> Iterator[bytes
     Bytes that are invalid in the encoding are passed on unchanged, so that decoding the result as UTF-8 fails
     at these bytes.
 
-    The iterator raises `InputError` if the file is missing, cannot be read, or is a pipe or a device. It
-    raises `TruncatedError` if the compressed data are damaged or end early, or if the text ends inside a
-    character.
+    The iterator raises `InputError` if the file is missing, cannot be read, is a pipe or a device, or unpacks
+    to far more than its own size. It raises `TruncatedError` if the compressed data are damaged or end early,
+    or if the text ends inside a character.
 
     Args:
         path: The file to read.
@@ -100,14 +104,19 @@ def _pieces(path: Path, progress: Progress) -> Iterator[bytes]:
             progress.start(path.name, path.stat().st_size, "B")
             # Four bytes are enough to detect the compression: the magic number of zstd, the longest, has
             # four.
-            start, done = stored.read(4), 0
+            start, done, unpacked = stored.read(4), 0, 0
             stored.seek(0)
             compression = next((name for magic, name in _COMPRESSED.items() if start.startswith(magic)), "")
             stream = _decompressed(stored, compression)
             try:
                 while piece := stream.read(CHUNK):
                     progress.advance(stored.tell() - done)
-                    done = stored.tell()
+                    done, unpacked = stored.tell(), unpacked + len(piece)
+                    if compression and unpacked > max(MOST_UNPACKED, MOST_RATIO * done):
+                        raise InputError(
+                            f"{path} unpacks to over {MOST_RATIO} times its size, more than "
+                            f"{MOST_UNPACKED // 1_000_000} MB: if you trust the file, unpack it first"
+                        )
                     yield piece
                 progress.advance(stored.tell() - done)
             finally:

@@ -248,6 +248,9 @@ def byte_lines(
     rest, number, skipping = b"", 1, False
     try:
         for piece in chunks(path, progress, encoding):
+            # Drop a piece of an overlong line at once. Joining it with the next pieces only takes time.
+            if skipping and b"\n" not in piece:
+                continue
             *whole, rest = (rest + piece).split(b"\n")
             for line in whole:
                 if not skipping:

@@ -300,7 +300,8 @@ class Gate:
         # Count the attempt before the form is read and the password is compared. Otherwise, an attacker who
         # has used up all attempts could still find out, from the duration or the content of the response,
         # whether a password is correct.
-        if wait := self._guesses.seconds_to_wait(request.client.host if request.client else ""):
+        address = request.client.host if request.client else ""
+        if wait := self._guesses.seconds_to_wait(address):
             seconds = ceil(wait)
             answer = _plain(f"too many attempts to log in: go back and try again in {seconds} s", 429)
             answer.headers["Retry-After"] = str(seconds)
@@ -314,6 +315,7 @@ class Gate:
         if await request.is_disconnected():
             raise ClientDisconnect
         if _equal_in_constant_time(given, self._access.password):
+            self._guesses.logged_in(address)
             return self._with_cookie(RedirectResponse("/", 303))
         return RedirectResponse(f"{LOGIN}?wrong=1", 303)
 

@@ -29,7 +29,8 @@ from starlette.routing import Route
 
 from graphneg.errors import GraphnegError, InputError, QueryStopped, StoreError, first_line
 from graphneg.pages.app import Pages
-from graphneg.pages.query_slots import PATIENT, QUICK, BusyError, QuerySlots
+from graphneg.pages.password_limiter import address_key
+from graphneg.pages.query_slots import MOST_STUCK, PATIENT, QUICK, BusyError, QuerySlots, Slot
 from graphneg.pages.url_values import integer_value
 from graphneg.shift.graphs import Edge, read_edges
 from graphneg.shift.page import Neighbourhood, neighbourhood
@@ -86,7 +87,7 @@ class GraphView:
         self._seconds = seconds
         self._slots = QuerySlots(seconds)
         # Use separate threads, so that slow queries and the opening of the store do not block other views.
-        self._asking = ThreadPoolExecutor(PATIENT + QUICK, "graphneg-query")
+        self._asking = ThreadPoolExecutor(PATIENT + QUICK + MOST_STUCK, "graphneg-query")
         self._drawing = ThreadPoolExecutor(READ_AT_ONCE, "graphneg-graph")
         self._edges: Sequence[Edge] = ()
         self._edges_version: list[list[Any]] = []
@@ -212,21 +213,21 @@ class GraphView:
             StoreError: The time limit was reached, and the server has not stopped the query yet.
             ClientDisconnect: The visitor closed the connection.
         """
-        slots = await self._slots.take()
+        slot = await self._slots.take(address_key(request.client.host if request.client else ""))
         cancellation = Cancellation()
         loop = asyncio.get_running_loop()
 
         def ask() -> dict[str, Any]:
             try:
-                return _template_values(self._run_query(given, slots.seconds, cancellation))
+                return _template_values(self._run_query(given, slot.seconds, cancellation))
             finally:
-                # Free the slot only when the query has ended on the server. Slots limit how many queries run
-                # there at the same time.
-                loop.call_soon_threadsafe(slots.release)
+                # Free the slot when the query has ended on the server. Slots limit how many queries run there
+                # at the same time.
+                loop.call_soon_threadsafe(slot.release)
 
         asked = loop.run_in_executor(self._asking, ask)
         disconnected = asyncio.ensure_future(_until_disconnected(request))
-        limit = slots.seconds + GRACE_SECONDS + OVERDUE_SECONDS
+        limit = slot.seconds + GRACE_SECONDS + OVERDUE_SECONDS
         try:
             # Wait until the query ends, the visitor leaves, or the time is up.
             await asyncio.wait({asked, disconnected}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
@@ -237,12 +238,19 @@ class GraphView:
             asked.add_done_callback(_retrieve_error)
             cancellation.cancel()
             if disconnected.done():
+                loop.call_later(limit, self._give_up, slot, asked)
                 raise ClientDisconnect
-            raise StoreError(f"{self._too_slow(slots.seconds)}; the server has not stopped the query yet")
+            slot.give_up()
+            raise StoreError(f"{self._too_slow(slot.seconds)}; the server has not stopped the query yet")
         except QueryStopped as error:
-            raise QueryStopped(self._too_slow(slots.seconds)) from error
+            raise QueryStopped(self._too_slow(slot.seconds)) from error
         finally:
             disconnected.cancel()
+
+    @staticmethod
+    def _give_up(slot: Slot, asked: asyncio.Future[dict[str, Any]]) -> None:
+        if not asked.done():
+            slot.give_up()
 
     def _too_slow(self, seconds: float) -> str:
         said = f"no answer in {seconds:g} s"

@@ -5,11 +5,17 @@ long as the time limit of the pages allows. If all patient slots are occupied, a
 in which it is stopped after `QUICK_SECONDS`. Quick slots therefore soon become free again, and a fast query
 such as ``RETURN 1`` does not have to wait for slow queries. If a query gets no slot within `WAIT_SECONDS`,
 it is refused, and the visitor is asked to try again.
+
+A query can continue after it was stopped, because the embedded server cannot stop a long expression, and
+because the server is not ended while another process uses it. Such a *stuck* query gives its slot to other
+queries. A visitor with stuck queries gets no slot until they end. A visitor is identified by an address, and
+can never occupy all slots.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass
 
 from graphneg.errors import GraphnegError
@@ -21,6 +27,11 @@ QUICK_SECONDS = 2.0
 WAIT_SECONDS = 3.0
 """Maximum number of seconds to wait for a slot. It is longer than `QUICK_SECONDS`, so that at least one quick
 slot becomes free in this time."""
+MOST_OF_ONE = PATIENT + QUICK - 1
+"""Maximum number of slots that one visitor can occupy."""
+MOST_STUCK = 12
+"""Maximum number of stuck queries that give their slots to others. Each of them keeps a thread of the pages
+and a processor of the server busy."""
 _POLL_SECONDS = 0.05
 
 
@@ -40,9 +51,39 @@ class SlotGroup:
     seconds: float
     free: int
 
+
+class Slot:
+    """A slot that a query occupies.
+
+    Args:
+        slots: The slots to which it belongs.
+        group: The group to which it belongs.
+        visitor: Address of the visitor who asks the query.
+    """
+
+    def __init__(self, slots: QuerySlots, group: SlotGroup, visitor: str) -> None:
+        self._slots, self._group, self._visitor = slots, group, visitor
+        self._is_stuck = False
+
+    @property
+    def seconds(self) -> float:
+        """Maximum number of seconds for the query."""
+        return self._group.seconds
+
     def release(self) -> None:
-        """Count one more slot as free, because the query in it has ended."""
-        self.free += 1
+        """Free the slot, because the query has ended."""
+        self._slots.running[self._visitor] -= 1
+        if self._is_stuck:
+            self._slots.stuck[self._visitor] -= 1
+        else:
+            self._group.free += 1
+
+    def give_up(self) -> None:
+        """Give the slot to other queries, because the query still runs long after it was stopped."""
+        if not self._is_stuck and self._slots.stuck.total() < MOST_STUCK:
+            self._is_stuck = True
+            self._slots.stuck[self._visitor] += 1
+            self._group.free += 1
 
 
 class QuerySlots:
@@ -53,28 +94,45 @@ class QuerySlots:
     Args:
         seconds: Maximum number of seconds for any query. For a query in a quick slot, `QUICK_SECONDS` is a
             further limit.
+
+    Attributes:
+        running: Number of running queries of each visitor.
+        stuck: Number of stuck queries of each visitor, which are also counted as running.
     """
 
     def __init__(self, seconds: float) -> None:
         self._slot_groups = (SlotGroup(seconds, PATIENT), SlotGroup(min(seconds, QUICK_SECONDS), QUICK))
+        self.running, self.stuck = Counter[str](), Counter[str]()
 
-    async def take(self) -> SlotGroup:
+    async def take(self, visitor: str) -> Slot:
         """Occupy a slot, which allows one query to run. If no slot is free, wait for one.
 
+        Args:
+            visitor: Address of the visitor who asks the query.
+
         Returns:
-            The group to which the slot belongs. Call its `release` when the query has ended on the server.
+            The slot. Call its `Slot.release` when the query has ended on the server.
 
         Raises:
-            BusyError: No slot became free within `WAIT_SECONDS`.
+            BusyError: No slot became free within `WAIT_SECONDS`, or stuck queries of the visitor still run.
         """
         clock = asyncio.get_running_loop().time
         until = clock() + WAIT_SECONDS
         while True:
-            # Use a slot for long queries if one is free, otherwise a slot for short queries.
-            for candidate in self._slot_groups:
-                if candidate.free:
-                    candidate.free -= 1
-                    return candidate
+            if not self.stuck[visitor] and self.running[visitor] < MOST_OF_ONE:
+                # Use a slot for long queries if one is free, otherwise a slot for short queries.
+                for candidate in self._slot_groups:
+                    if candidate.free:
+                        candidate.free -= 1
+                        self.running[visitor] += 1
+                        return Slot(self, candidate, visitor)
             if clock() >= until:
+                if self.stuck[visitor]:
+                    raise BusyError(
+                        "the server has not stopped your earlier queries yet, because another program uses "
+                        "it: try again later"
+                    )
                 raise BusyError("the server is busy with other queries: try again in a few seconds")
+            # Forget visitors without running queries.
+            self.running, self.stuck = +self.running, +self.stuck
             await asyncio.sleep(_POLL_SECONDS)

@@ -39,7 +39,7 @@ import msgspec
 from msgspec import Meta
 
 from graphneg.errors import InputError
-from graphneg.hashing import fingerprint
+from graphneg.hashing import fingerprint, with_model_digests
 from graphneg.ids import natural_order
 from graphneg.json_input import converted
 from graphneg.model import Negative
@@ -529,7 +529,8 @@ class NegativeStream(ABC):
         from graphneg.records.shards import RECORDS, Header
 
         # Leave out the location of the store, because it may be different on each machine.
-        settings = {name: value for name, value in self.settings().items() if name != "store"}
+        given = with_model_digests(self.settings())
+        settings = {name: value for name, value in given.items() if name != "store"}
         return Header(str(self.shard), RECORDS, settings, content or self.shared_content())
 
     def run_shard(self, skip: int) -> Iterator[ShardBatch]:
@@ -635,8 +636,8 @@ class NegativeStream(ABC):
         if path is None or path.suffix != suffix:
             raise InputError(f"{out}: name a file that ends in {suffix}")
         # Include the shard in the fingerprint, so that a run never resumes the file of another shard.
-        settings = self.settings() if self.shard is None else [self.settings(), str(self.shard)]
-        settings = fingerprint(settings)
+        settings = with_model_digests(self.settings())
+        settings = fingerprint(settings if self.shard is None else [settings, str(self.shard)])
         with ResumableWriter(out, settings, self.content_digest(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
             self.summary = Summary.from_state(self.resumed.notes)

@@ -29,7 +29,7 @@ import msgspec
 
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import Candidate, Context, Generator
-from graphneg.hashing import fingerprint
+from graphneg.hashing import fingerprint, with_model_digests
 from graphneg.ingest.labelled import JudgedResponse, labelled_lines
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.reading import accepted, json_lines
@@ -215,7 +215,7 @@ def _write_in_batches(
         The number of items and the number of lines, including those that an interrupted run has already
         processed.
     """
-    with ResumableWriter(path, fingerprint(settings), overwrite=overwrite) as writer:
+    with ResumableWriter(path, fingerprint(with_model_digests(settings)), overwrite=overwrite) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
         # Skip the items that an interrupted run has finished. They come first, because `items` has the same

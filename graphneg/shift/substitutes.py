@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from graphneg.errors import InputError
-from graphneg.hashing import fingerprint
+from graphneg.hashing import fingerprint, with_model_digests
 from graphneg.ids import natural_order
 from graphneg.json_input import json_line
 from graphneg.nn.fine_tuning import TrainingReport, fine_tune
@@ -261,7 +261,9 @@ class SubstituteFinder:
         # the names of these two are part of the settings.
         settings |= {"shifts": [row.data() for row in self.store.read(cypher_text("shift/method"))]}
         content = texts_digest(self.store, self.selection)
-        with ResumableWriter(out, fingerprint(settings), content, overwrite=overwrite) as writer:
+        with ResumableWriter(
+            out, fingerprint(with_model_digests(settings)), content, overwrite=overwrite
+        ) as writer:
             report = SubstitutesReport(**writer.resumed.notes)
             if writer.resumed.is_complete:
                 return replace(report, was_complete=True)

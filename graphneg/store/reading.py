@@ -4,9 +4,10 @@ Untrusted queries come from users, web pages and transform files. The text of a 
 whether it writes: in ``WITH 1 AS as CREATE (:Term)`` the clause ``CREATE`` looks like a name. So the decision
 is left to the server, in one of three ways:
 
-- On the embedded server, the query runs with an account that may only read records. The procedures that it
-  calls are checked first (see `called_procedures`), because a procedure can run another query that stops the
-  queries of other users.
+- On the embedded server, the query runs with an account that may only read records. The procedures and
+  functions that it calls are checked first (see `called_procedures` and `called_functions`): a procedure can
+  run another query that stops the queries of other users, and a function can wait or fill the server's
+  memory.
 - On Neo4j, the plan of the query is checked first (see `PlanCheck`). Then the query runs in a transaction
   with READ access. READ access alone would allow ``LOAD CSV`` and ``CALL dbms.listConfig()``.
 - Other servers with the same protocol might not enforce READ access. On them, the query runs with an account
@@ -27,11 +28,13 @@ import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from neo4j import Driver, ManagedTransaction, ResultSummary
 from neo4j.exceptions import Neo4jError
 
+from graphneg.english.words import table_rows
 from graphneg.errors import OnlyReading, StoreError
 from graphneg.store.statements import as_literal, shipped_texts
 
@@ -67,15 +70,19 @@ def accept_listed_procedures(transaction: ManagedTransaction, text: str) -> str:
     Raises:
         OnlyReading: The query calls a procedure that is not known to read only. For example,
             ``CALL do.when(true, $q, '', {})`` runs the query that the parameter contains. Or the query calls
-            ``util.sleep``, or is an administration command such as ``SHOW TRANSACTIONS``.
+            a function such as ``util.sleep`` that is not known to be harmless, or is an administration
+            command such as ``SHOW TRANSACTIONS``.
     """  # noqa: DOC501
     if command := administration_command(text):
         raise OnlyReading(
             f"{command} is an administration command, and only reading is allowed here; SHOW CONSTRAINTS, "
             "FUNCTIONS, INDEXES and PROCEDURES are allowed"
         )
-    if sleeps(text):
-        raise OnlyReading("this query would only wait (util.sleep), which nobody could stop")
+    if name := next((name for name in called_functions(text) if not is_listed_function(name)), None):
+        raise OnlyReading(
+            f"the function {name} is not among the functions that are allowed here: it could wait, or fill "
+            "the server's memory"
+        )
     if unknown := next((name for name in called_procedures(text) if name not in _PROCEDURES), None):
         raise _procedure_refusal(unknown)
     return "".join(_mode_and_query(text))
@@ -486,27 +493,67 @@ def administration_command(query: str) -> str | None:
     return " ".join(words.split(" ")[:2])
 
 
-def sleeps(query: str) -> bool:
-    """Return whether a query calls the function ``util.sleep`` of the embedded server.
+def called_functions(query: str) -> Iterator[str]:
+    """Find the functions with a dot in their names that a query calls, such as ``text.join``.
 
-    The server does not stop a query while this function waits, so a few such queries could occupy all the
-    queries that the pages allow at the same time.
+    The server has a limit neither for the time that a function takes nor for the length of its result. The
+    server does not stop ``util.sleep``, so a few such queries could occupy all the queries that the pages
+    allow at the same time. ``text.random(2000000000)`` exhausts the server's memory. Functions without a dot
+    are those of Cypher, none of which waits or makes a long text from a number.
 
     Args:
         query: The Cypher text.
 
-    Returns:
-        True if the text contains the call of a function whose name ends in ``.sleep``.
+    Yields:
+        The name of each such function, in lower case and without quotes. The names of called procedures are
+        also yielded.
 
-    >>> sleeps("RETURN apoc . util.`Sleep` /* ms */ (60000)"), sleeps("MATCH (n) WHERE n.sleep > 1 RETURN n")
-    (True, False)
+    >>> list(called_functions("RETURN apoc . util.`Sleep` /* ms */ (60000)"))
+    ['apoc.util.sleep']
+    >>> list(called_functions("MATCH (n) WHERE n.sleep IN [1..size(n.list)] RETURN size(n.x)"))
+    []
     """
     for text in dict.fromkeys((query, _without_escapes(query))):
-        words = ["", *(token[0] for token in _TOKEN.finditer(text) if token.lastgroup != "skip")]
-        for before, word, after in zip(words, words[1:], words[2:], strict=False):
-            if (before, after) == (".", "(") and _without_backticks(word).lower() == "sleep":
-                return True
-    return False
+        # Leave out characters that are neither words nor operators, such as an invisible space, because the
+        # server may skip them.
+        words = [
+            token[0]
+            for token in _TOKEN.finditer(text)
+            if token.lastgroup in {"word", "quoted", "number"}
+            or (token.lastgroup == "sign" and _is_sign(token[0]))
+        ]
+        for number in (number for number, word in enumerate(words) if word == "("):
+            parts, at = list[str](), number - 1
+            while at >= 2 and words[at - 1] == "." and words[at - 2] != ".":
+                parts, at = [words[at], *parts], at - 2
+            if parts:
+                yield ".".join(_without_backticks(part) for part in (words[at], *parts)).lower()
+
+
+def _is_sign(character: str) -> bool:
+    return character.isascii() and character.isprintable()
+
+
+def is_listed_function(name: str) -> bool:
+    """Return whether a function of the embedded server neither waits nor makes a result of any length.
+
+    Args:
+        name: Name of the function, as `called_functions` yields it. The name of a procedure that only reads
+            is listed, too.
+
+    Returns:
+        True if the function is in the table ``functions.tsv``.
+
+    >>> is_listed_function("apoc.text.join"), is_listed_function("text.random")
+    (True, False)
+    """
+    short = name.removeprefix("apoc.")
+    return name in _PROCEDURES or not _listed_functions().isdisjoint((short, f"{short.rpartition('.')[0]}.*"))
+
+
+@cache
+def _listed_functions() -> frozenset[str]:
+    return frozenset(name for [name] in table_rows("graphneg.store", "functions.tsv"))
 
 
 def _without_backticks(name: str) -> str:

@@ -288,6 +288,20 @@ class TestStreaming:
         assert [_without_place(r) for r in one] == [_without_place(r) for r in other]
         assert one
 
+    @pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "txt"])
+    @pytest.mark.parametrize("filler", [b"\0", b"a"])
+    def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused_early(
+        self, suffix: str, filler: bytes, tmp_path: Path
+    ):
+        path = tmp_path / f"bomb.{suffix}.gz"
+        with gzip.open(path, "wb") as packed:
+            packed.write(b'{"text": "')
+            for _ in range(8):
+                packed.write(filler * (1 << 24))
+        refused = r"binary data|unpacks to over 100 times its size, more than 100 MB"
+        with pytest.raises(InputError, match=refused):
+            load("dialogues", path)
+
     def test_a_cut_off_gzip_file_gives_what_comes_before_the_cut(self, tmp_path: Path):
         lines = "".join(
             json.dumps({"id": str(n), "turns": [f"Number {n * n * 7919}."]}) + "\n" for n in range(50000)

@@ -13,7 +13,14 @@ from graphneg.errors import OnlyReading, StoreError
 from graphneg.store.connection import Store
 from graphneg.store.embedded import join
 from graphneg.store.opening import open_store
-from graphneg.store.reading import PlanCheck, called_procedures, only_reading, stops_queries, write_clause
+from graphneg.store.reading import (
+    PlanCheck,
+    called_functions,
+    called_procedures,
+    only_reading,
+    stops_queries,
+    write_clause,
+)
 from graphneg.store.statements import cypher_text
 from tests.servers import Neo4jServer, wipe
 
@@ -274,10 +281,38 @@ def test_readers_do_not_see_each_others_queries(store: Store, query: str) -> Non
         print(store.query_read(query).records)
 
 
-@pytest.mark.parametrize("call", ["util.sleep(600000)", "apoc . `util`./* x */`Sleep` (600000)"])
-def test_a_query_that_waits_is_refused(embedded: Store, call: str) -> None:
-    with pytest.raises(OnlyReading, match=r"util\.sleep"):
+FORBIDDEN = [
+    "util.sleep(600000)",
+    "apoc . `util`./* x */`Sleep` (600000)",
+    "size(apoc.text.random(2000000000))",
+    "text.lpad('a', 2000000000, 'b')",
+    "apoc.text.\\u0072pad('a', 2000000000, 'b')",
+    "apoc.\u200btext.random\u200b(2000000000)",
+    "[x IN [1] | text.format('%2000000000d', [1])]",
+    "util.decompress('x', 'gzip')",
+    "text.regreplace('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab', '(a+)+c', '')",
+    "nobody.knows(1)",
+]
+"""Calls of functions that wait, that can make a text of any length, or that are unknown."""
+
+
+@pytest.mark.parametrize("call", FORBIDDEN)
+def test_functions_that_wait_or_fill_the_memory_are_refused(embedded: Store, call: str) -> None:
+    with pytest.raises(OnlyReading, match="is not among the functions that are allowed"):
         embedded.query_read(f"RETURN {call}")
+
+
+def test_functions_whose_results_are_short_are_allowed(embedded: Store) -> None:
+    query = (
+        "RETURN apoc.text.join(['a', 'b'], '-') AS a, coll.max([1, 2]) AS b, date.truncate('year', date())"
+    )
+    [row] = embedded.query_read(query).records
+    assert (row["a"], row["b"]) == ("a-b", 2)
+
+
+def test_properties_and_ranges_are_not_functions() -> None:
+    texts = [*READING, "MATCH (n) WHERE n.sleep IN [1..size(n.list)] OR (n.a) IN [(1)] RETURN size(n.x)"]
+    assert {name for query in texts for name in called_functions(query)} <= {"db.labels"}
 
 
 def test_the_called_procedures_are_found_and_nothing_else() -> None:
