@@ -466,8 +466,8 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
     for number, raw in enumerate(LINE_ENDS.split(lines) if isinstance(lines, str) else lines, 1):
         line = raw.rstrip("\r\n")
         is_comment, is_blank = line.startswith("#"), not line.strip()
-        # End an incomplete block in two cases: its graph is not closed when the next comment or graph begins, or
-        # it has only comments and a blank line follows.
+        # End an incomplete block in two cases: its graph is not closed when the next comment or graph begins,
+        # or it has only comments and a blank line follows.
         if block and ((is_comment or line.startswith("(")) if begun else is_blank):
             if is_graph():
                 yield start, "\n".join(block)
