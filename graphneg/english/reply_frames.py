@@ -38,6 +38,8 @@ class ReplyFrame(NamedTuple):
             question about one of its phrases ("what do you like").
         mark: End mark of the reply.
         twin: ``yes`` if a reply that repeats the sentence without a change can be right, else ``no``.
+        context_twin: ``yes`` if a reply that repeats the sentence with a change can be right if the sentence
+            has the same change, else ``no``.
         example: An example.
     """
 
@@ -48,6 +50,7 @@ class ReplyFrame(NamedTuple):
     order: str
     mark: str
     twin: str
+    context_twin: str
     example: str
 
 
