@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.surface.operations.quantifiers import is_quantifier
@@ -29,6 +30,7 @@ from graphneg.store.dialogues import StoredTurn
 
 _TABLE = "context_twins.tsv"
 _WORD = re.compile(r"\w")
+_WHOLE = 100
 # Roles of clauses that depend on the statement: "I stay if it rains."
 _DEPENDENT_ROLES = frozenset(
     {"condition", "concession", "cause", "cause-of", "condition-of", "concession-of"}
@@ -46,10 +48,11 @@ def _words(name: str) -> frozenset[str]:
     return _classes()[name]
 
 
-def edits_of_statement(say: Edit, changes: Sequence[Edit]) -> tuple[Edit, ...]:
+def edits_of_statement(said: StoredTurn, say: Edit, changes: Sequence[Edit]) -> tuple[Edit, ...]:
     """Return the edits that give an earlier statement the changes of the reply that repeats it.
 
     Args:
+        said: The turn that contains the statement.
         say: The edit that repeats the statement, with the operation ``say``.
         changes: The edits that change the copy.
 
@@ -61,18 +64,26 @@ def edits_of_statement(say: Edit, changes: Sequence[Edit]) -> tuple[Edit, ...]:
         turn is replaced by its own clause with the same changes: "I have to wash my car."
     """
     amr = say.from_amr or ""
-    if not _is_restated(changes):
+    if not _is_restated(said.text, changes):
         return tuple(edit._replace(amr=amr, copy_of=None) for edit in changes)
     claim = say._replace(amr=amr, voice="own", frame="claim")
     return (claim, *(edit._replace(amr=amr, copy_of=amr) for edit in changes))
 
 
-def _is_restated(changes: Sequence[Edit]) -> bool:
-    """Return whether the changes can be written only in a clause that is repeated without its modality.
+def _is_restated(text: str, changes: Sequence[Edit]) -> bool:
+    """Return whether a turn is replaced by its own clause with the changes.
 
-    "I want to go" becomes "I have to go" or "I've already gone" in this way, and "many" becomes "only a few".
+    Some changes can be written only in a repeated clause. "I want to go" becomes "I have to go" or "I've
+    already gone", and "many" becomes "only a few". Openings such as "Great, ..." are left out of a repeated
+    clause.
     """
-    return len(changes) != 1 or is_quantifier(changes[0].concept or "")
+    if not (_replaces_word(changes) or _changes_polarity(changes)) or is_quantifier(changes[0].concept or ""):
+        return True
+    return _first_word(text) in _words("openings")
+
+
+def _first_word(text: str) -> str:
+    return next((token.text.lower() for token in tokenize(text)), "")
 
 
 def refusal_of_texts(
@@ -108,53 +119,106 @@ def refusal_of_texts(
     if "?" in said.text:
         return "the turn before the reply asks a question"
     asked = by_number.get(reply - 2)
+    found = _refusal_of_answer(asked.text, changes) if asked is not None else None
+    return found or _refusal_of_words(said.text, say.frame or "", changes)
+
+
+def _refusal_of_answer(asked: str, changes: Sequence[Edit]) -> str | None:
+    """Return why a statement cannot be edited because of the turn that it answers."""
+    questions = [part.text for part in typed_sentences(asked) if "?" in part.text]
+    # B: "May I help you?" A: "I have to return these books." Nearly any wish or fact answers an offer.
+    if not questions or (_is_offer(questions[-1]) and not _changes_polarity(changes)):
+        return None
     # B: "Do you like tea?" A: "I like it." The edited statement would have to be an answer, too.
-    if asked is not None and "?" in asked.text and _is_yes_no_question(asked.text):
+    if any(_words("question-words").isdisjoint(_words_of(question)) for question in questions):
         return "the statement answers a yes/no question"
     # B: "Where do you work?" A: "I don't work at a bank." is no answer. "I work at a school" is one.
-    if asked is not None and "?" in asked.text and not _replaces_argument(changes):
-        return "the statement answers a question"
-    words = [token.text.lower() for token in tokenize(said.text)]
-    # "Yes, I like tea." "But I like tea." "Thanks, I like tea."
-    if words[:1] and words[0] in _words("answer-openings"):
-        return f"the turn begins with {words[0]!r}, which may not fit the edited statement"
-    # "I like tea, too." "I like tea, but I hate coffee."
-    related = next((word for word in words if word in _words("relating-words")), None)
+    return None if _replaces_word(changes) else "the statement answers a question"
+
+
+def _is_offer(question: str) -> bool:
+    """Return whether a question offers help: "May I help you?", "What can I do for you?"."""
+    words = _words_of(question)
+    return "i" in words and ("help" in words or words[-3:] == ["do", "for", "you"])
+
+
+def _words_of(text: str) -> list[str]:
+    return [token.text.lower() for token in tokenize(text) if _WORD.search(token.text) or token.text == "%"]
+
+
+def _refusal_of_words(text: str, frame: str, changes: Sequence[Edit]) -> str | None:
+    """Return why a turn cannot be edited because of its other words and sentences."""
+    first = _first_word(text)
+    # "Yes, I like tea." "But I like tea."
+    if first in _words("answers") | _words("links"):
+        return f"the turn begins with {first!r}, which may not fit the edited statement"
+    # "I'm tired. I want to go home." Another thing, time or number may fit: "I'm tired. I need two cups."
+    parts = [part.text for part in typed_sentences(text) if _WORD.search(part.text)]
+    claims = [part for part in parts if not _is_greeting(part) and not _is_opening(part)]
+    if len(claims) > 1 and not _replaces_word(changes):
+        return "another sentence of the turn may depend on the statement"
+    # "It closes at six. So hurry up."
+    for part in claims[1:]:
+        referring = next((word for word in _words_of(part) if word in _words("referring-words")), None)
+        if referring is not None:
+            return f"{referring!r} may refer to the statement"
+    # A turn that is replaced by its own clause has no other sentences.
+    if len(claims) > 1 and _is_restated(text, changes):
+        return "the other sentences of the turn would be lost"
+    # "I like tea, too." "I like tea, but I hate coffee." "It's so nice."
+    kept = frozenset[str]() if _replaces_word(changes) else _words("measuring-words")
+    words = _words_of(text)
+    phrases = (f"{one}_{other}" for one, other in pairwise(words))
+    related = next((one for one in (*words, *phrases) if one in _words("relating-words") | kept), None)
     if related is not None:
         return f"{related!r} relates the statement to another one"
-    return _refusal_of_sentences(said.text, changes)
+    return _refusal_of_reason(words, frame, changes)
 
 
-def _refusal_of_sentences(text: str, changes: Sequence[Edit]) -> str | None:
-    """Return why the other sentences of a turn do not allow an edit of its statement."""
-    parts = [part.text for part in typed_sentences(text) if _WORD.search(part.text)]
-    # "I don't like tea. I drink it every day."
-    claims = [part for part in parts if not _is_greeting(part)]
-    if len(claims) > 1:
-        return "another sentence of the turn may depend on the statement"
-    # A statement that is restated replaces the whole turn.
-    if len(parts) > 1 and _is_restated(changes):
-        return "the other sentences of the turn would be lost"
+def _refusal_of_reason(words: Sequence[str], frame: str, changes: Sequence[Edit]) -> str | None:
+    """Return why a statement cannot be edited because of its other words and the frame of the reply."""
+    spoken = [word for word in words if word not in _words("openings")]
+    # "It isn't late." is right, but nobody asks "Why isn't it late?".
+    is_explained = frame in ("why", "surprise") and not _replaces_word(changes)
+    if is_explained and spoken[:1] and spoken[0] in _words("impersonal-subjects"):
+        return "nobody knows a reason for an impersonal statement"
+    # "I can find another book" and "I've already found it" are right, but not "Why have you already found it?".
+    is_done = any(edit.role == "time" for edit in changes)
+    is_possible = _replaces_word(changes) and not _words("modals").isdisjoint(words)
+    if frame == "why" and (is_done or is_possible):
+        return "nobody asks for the reason of such a statement"
+    # "I had no idea" does not become "I had an idea".
+    if any(edit.op == "drop" for edit in changes) and "no" in spoken:
+        return "the negation is a part of a phrase"
+    # "It's 200% cotton."
+    values = [edit.value or "" for edit in changes]
+    if "%" in words and any(value.isdigit() and int(value) > _WHOLE for value in values):
+        return "a share is at most 100%"
     return None
 
 
 def _is_greeting(sentence: str) -> bool:
     """Return whether a sentence such as "Hello, Mr. Brown." says nothing about other sentences."""
-    words = [token.text for token in tokenize(sentence) if _WORD.search(token.text)]
+    first, *others = [token.text for token in tokenize(sentence) if _WORD.search(token.text)]
     known = _words("greetings")
-    first, *others = words
     return first.lower() in known and all(word.lower() in known or word[0].isupper() for word in others)
 
 
-def _is_yes_no_question(text: str) -> bool:
-    """Return whether a text contains a question without a question word."""
-    asked = [part.text for part in typed_sentences(text) if "?" in part.text]
-    return any(
-        _words("question-words").isdisjoint(token.text.lower() for token in tokenize(part)) for part in asked
-    )
+def _is_opening(sentence: str) -> bool:
+    """Return whether a sentence such as "Oh, great." only answers the turn before it."""
+    return all(word in _words("openings") for word in _words_of(sentence))
 
 
-def _replaces_argument(changes: Sequence[Edit]) -> bool:
+def _changes_polarity(changes: Sequence[Edit]) -> bool:
+    """Return whether the only change adds or drops a negation."""
+    return len(changes) == 1 and _is_polarity(changes[0])
+
+
+def _is_polarity(change: Edit) -> bool:
+    return change.op == "drop" or (change.op, change.role) == ("add", "polarity")
+
+
+def _replaces_word(changes: Sequence[Edit]) -> bool:
     """Return whether the only change is another word, such as another thing, time or number."""
     return len(changes) == 1 and changes[0].op == "set"
 
@@ -171,6 +235,9 @@ def refusal_of_clauses(said: Reading, claim: ClauseReading) -> str | None:
     """
     view = said.view
     top = view.sentences[claim.head]
+    # "I know you are late." "I promise I'll come."
+    if view.labels[claim.head] in _words("embedding"):
+        return "the predicate takes the statement for granted"
     # "I want it because it is cheap." "I'm tired, but she works."
     if claim.head != top:
         return "the statement is a part of a longer sentence"

@@ -40,7 +40,7 @@ from graphneg.editing.proof import Prover, Verdict, copied_clause, graphs_before
 from graphneg.editing.proposals import Donors, Proposal, UnknownFrameCounter, propose
 from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
 from graphneg.editing.transforms import Transform, load_transforms
-from graphneg.editing.twins import Kind, PlannedTwin, can_have_twin, planned_twins, twin_id, twin_of
+from graphneg.editing.twins import Kind, PlannedTwin, planned_twins, possible_twins, twin_id, twin_of
 from graphneg.editing.variants import (
     Variant,
     edited_utterances,
@@ -538,18 +538,21 @@ def _variant_id(id: str, kind: Kind) -> str:
 def _with_twins(
     dialogue: StoredDialogue, proposals: Sequence[Proposal], settings: EditSettings
 ) -> Sequence[Proposal]:
-    """Return the proposals that can have a twin. If there are none, return all proposals.
+    """Return the proposals that can have a twin, and prefer those whose context can be edited.
 
-    The negative is then refused with the reason ``no-twin``.
+    Fewer statements can be edited than repeated without a change, so the preference makes both kinds of twins
+    about equally frequent. If no proposal can have a twin, all are returned, and the negative is refused with
+    the reason ``no-twin``.
     """
     numbers = {turn.graph_id: turn.turn for turn in dialogue.turns}
     last = dialogue.turns[-1].turn
 
-    def response(proposal: Proposal) -> int:
-        edited = next(iter(proposal.graphs))
-        return numbers[edited] if settings.target == "response" else last
+    def kinds(proposal: Proposal) -> frozenset[Kind]:
+        response = numbers[next(iter(proposal.graphs))] if settings.target == "response" else last
+        return possible_twins(dialogue, response, proposal.edits)
 
-    found = [one for one in proposals if can_have_twin(dialogue, response(one), one.edits)]
+    known = [(one, kinds(one)) for one in proposals]
+    found = [one for one, some in known if "context" in some] or [one for one, some in known if some]
     return found or proposals
 
 

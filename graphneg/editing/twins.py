@@ -94,9 +94,10 @@ def planned_twins(settings: EditSettings, plan: EditPlan) -> list[PlannedTwin] |
     kinds = [kind for kind in order if reasons[kind] is None]
     if not kinds:
         return f"no-twin: {reasons['reply']}"
+    said = next(turn for turn in plan.dialogue.turns if turn.graph_id == say.from_amr)
     edits: dict[Kind, tuple[Edit, ...]] = {
         "reply": (say,),
-        "context": (*edits_of_statement(say, changes), *plan.edits),
+        "context": (*edits_of_statement(said, say, changes), *plan.edits),
     }
     return [PlannedTwin(kind, edits[kind]) for kind in kinds]
 
@@ -123,8 +124,8 @@ def _refusals(
     return {"reply": unchanged, "context": edited}
 
 
-def can_have_twin(dialogue: StoredDialogue, last: int, edits: Sequence[Edit]) -> bool:
-    """Return whether a composed reply can have a twin, as far as its frame and the texts show it.
+def possible_twins(dialogue: StoredDialogue, last: int, edits: Sequence[Edit]) -> frozenset[Kind]:
+    """Return the kinds of twins that a negative can have, as far as the frame and the texts show it.
 
     Args:
         dialogue: The dialogue.
@@ -132,13 +133,13 @@ def can_have_twin(dialogue: StoredDialogue, last: int, edits: Sequence[Edit]) ->
         edits: The edits of a negative.
 
     Returns:
-        True if it can have a twin. Also true if the edits do not compose a reply.
+        The kinds; none if the negative is a composed reply without a twin.
     """
     say = next((edit for edit in edits if edit.op == "say"), None)
     if say is None:
-        return True
-    changes = [edit for edit in edits if edit is not say]
-    return None in _refusals(dialogue, last, say, changes).values()
+        return frozenset({"unedited"})
+    reasons = _refusals(dialogue, last, say, [edit for edit in edits if edit is not say])
+    return frozenset(kind for kind, reason in reasons.items() if reason is None)
 
 
 def twin_of(
