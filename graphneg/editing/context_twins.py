@@ -103,7 +103,7 @@ def refusal_of_texts(
     frame = reply_frame(say.frame or "", say.voice or "")
     # A: "I don't like tea." B: "But you said you don't like tea." objects to nothing.
     if frame is None or frame.context_twin != "yes":
-        return f"in the frame {say.frame!r}, the reply is not right after the edited statement either"
+        return f"in the frame {say.frame!r}, the reply is wrong after the edited statement, too"
     # "Please sit down" is repeated as "you want me to sit down". The request itself has no such words.
     if say.concept is not None:
         return "a request is repeated in other words"
@@ -182,7 +182,7 @@ def _refusal_of_reason(words: Sequence[str], frame: str, changes: Sequence[Edit]
     is_explained = frame in ("why", "surprise") and not _replaces_word(changes)
     if is_explained and spoken[:1] and spoken[0] in _words("impersonal-subjects"):
         return "nobody knows a reason for an impersonal statement"
-    # "I can find another book" and "I've already found it" are right, but not "Why have you already found it?".
+    # "I can find the book" and "I've already found it" are right, but not "Why have you already found it?".
     is_done = any(edit.role == "time" for edit in changes)
     is_possible = _replaces_word(changes) and not _words("modals").isdisjoint(words)
     if frame == "why" and (is_done or is_possible):
@@ -223,12 +223,13 @@ def _replaces_word(changes: Sequence[Edit]) -> bool:
     return len(changes) == 1 and changes[0].op == "set"
 
 
-def refusal_of_clauses(said: Reading, claim: ClauseReading) -> str | None:
+def refusal_of_clauses(said: Reading, claim: ClauseReading, changes: Sequence[Edit]) -> str | None:
     """Return why the graph of a turn does not allow an edit of its statement.
 
     Args:
         said: The clauses of the unedited turn.
         claim: The statement.
+        changes: The edits that change the copy of the statement.
 
     Returns:
         The reason; None if the graph allows the edit.
@@ -246,6 +247,12 @@ def refusal_of_clauses(said: Reading, claim: ClauseReading) -> str | None:
     # "I stay if it rains."
     if any(view.roles[k].removesuffix("-of") in _DEPENDENT_ROLES for k in view.inside(top)):
         return "another clause depends on the statement"
+    # "I love it. It's cheap." An antonym changes the predicate or a property; another thing does not.
+    changed = [edit.position for edit in changes if edit.op == "set"]
+    if view.is_multiple and any(
+        k in (claim.head, claim.core) or view.is_frame[k] or view.roles[k] == "mod" for k in changed
+    ):
+        return "another sentence of the turn may depend on the statement"
     return None
 
 

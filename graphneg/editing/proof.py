@@ -194,7 +194,7 @@ class Prover:
         index = _clause_at(said, copied.node)
         if index is None:
             return "the statement is no clause"
-        found = refusal_of_clauses(said, said.clauses[index])
+        found = refusal_of_clauses(said, said.clauses[index], copied.changes)
         if found is not None:
             return found
         others = [
