@@ -39,6 +39,10 @@ Kind = Literal["unedited", "reply", "context"]
 without the change; or its response is that of the negative, and the context has the same change."""
 
 
+_ODDS = 4
+"""If both kinds of twins can be made, one of this number gets the unedited context."""
+
+
 def twin_id(id: str) -> str:
     """Return the id of the twin of a negative.
 
@@ -69,7 +73,9 @@ class PlannedTwin(NamedTuple):
 def planned_twins(settings: EditSettings, plan: EditPlan) -> list[PlannedTwin] | str:
     """Return the twins that could be made of a planned negative, the preferred one first.
 
-    If both kinds of twins of a composed reply can be made, a hash of the id chooses the preferred one.
+    If both kinds of twins of a composed reply can be made, a hash of the id chooses the preferred one. Only a
+    minority of statements can be edited, so three of four of these twins get an edited context. The two kinds
+    then become about equally frequent.
 
     Args:
         settings: Recipe, target and seed.
@@ -88,8 +94,8 @@ def planned_twins(settings: EditSettings, plan: EditPlan) -> list[PlannedTwin] |
     if others or any(edit.copy_of != say.from_amr for edit in changes):
         return "no-twin: the negative has several edits"
     reasons = _refusals(plan.dialogue, plan.turn, say, changes)
-    order: list[Kind] = ["reply", "context"]
-    if number(settings.seed, "twin", plan.id) % 2:
+    order: list[Kind] = ["context", "reply"]
+    if number(settings.seed, "twin", plan.id) % _ODDS == 0:
         order.reverse()
     kinds = [kind for kind in order if reasons[kind] is None]
     if not kinds:
