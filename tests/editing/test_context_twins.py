@@ -20,7 +20,7 @@ from graphneg.store.dialogues import StoredTurn
 from tests.servers import wipe
 
 CLAIMS = [
-    "negated_claim", "antonym_claim", "thing_claim", "time_claim", "quantity_claim", "quantifier_claim",
+    "negated_claim", "thing_claim", "time_claim", "quantity_claim", "quantifier_claim",
     "modality_claim", "tense_claim",
 ]  # fmt: skip
 BEFORE = "It's cold in here."
@@ -30,7 +30,6 @@ EDITED = {
     ("negated_claim", "I don't play the guitar."): {"I play the guitar."},
     ("negated_claim", "Hello, Mr. Baker. I've lost my key."): {"Hello, Mr. Baker. I haven't lost my key."},
     ("negated_claim", "Great, I'll buy the boat."): {"I won't buy the boat."},
-    ("antonym_claim", "My sister loves letters."): {"My sister hates letters."},
     ("quantity_claim", "The boat costs sixty dollars."): {"The boat costs one hundred and twenty dollars."},
     ("time_claim", "The customer expects it on Wednesday."): {"The customer expects it on Sunday."},
     ("quantifier_claim", "I always drink tea in the morning."): {"I never drink tea in the morning."},
@@ -76,11 +75,16 @@ def pairs(graph: DialogueGraph, *transforms: str, per_dialogue: int = 4) -> list
     return [(records[k], records[k + 1]) for k in range(0, len(records), 2)]
 
 
+def is_context_twin(twin: Negative) -> bool:
+    """Return whether the context of a twin of the last turn is edited."""
+    return twin.original.context is not None and twin.original.response == AFTER
+
+
 def edited_turns(found: Sequence[tuple[Negative, Negative]]) -> dict[str, set[str]]:
-    """Return the edited turns of context twins, keyed by the id of the dialogue."""
+    """Return the edited turns of context twins of the last turn, keyed by the id of the dialogue."""
     turns: dict[str, set[str]] = {}
     for _, twin in found:
-        if twin.original.context is not None:
+        if is_context_twin(twin):
             turns.setdefault(twin.dialogue.rpartition("/")[2], set()).add(twin.context[-1].text)
     return turns
 
@@ -100,7 +104,7 @@ class TestStatements:
 
     def test_are_the_only_difference_between_a_negative_and_its_twin(self, edited: DialogueGraph) -> None:
         found = [pair for name in CLAIMS for pair in pairs(edited, name)]
-        twins = [(negative, twin) for negative, twin in found if twin.original.context is not None]
+        twins = [(negative, twin) for negative, twin in found if is_context_twin(twin)]
         assert len(twins) > len(EDITED)
         for negative, twin in twins:
             assert (twin.label, twin.recipe, twin.pair) == (1, "twin", negative.id)
