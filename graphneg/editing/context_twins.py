@@ -188,10 +188,13 @@ def _refusal_of_reason(words: Sequence[str], frame: str, changes: Sequence[Edit]
     if frame == "why" and (is_done or is_possible):
         return "nobody asks for the reason of such a statement"
     # "I had no idea" does not become "I had an idea".
-    if any(edit.op == "drop" for edit in changes) and "no" in spoken:
+    if any(edit.op == "drop" for edit in changes) and "no" in words[1:]:
         return "the negation is a part of a phrase"
+    # "I've called a hundred times" does not become "I've called a 200 times".
+    values = [edit.value for edit in changes if edit.value is not None and edit.op == "set"]
+    if values and any(one == "a" and other in _words("multipliers") for one, other in pairwise(words)):
+        return "the number begins with 'a'"
     # "It's 200% cotton."
-    values = [edit.value or "" for edit in changes]
     if "%" in words and any(value.isdigit() and int(value) > _WHOLE for value in values):
         return "a share is at most 100%"
     return None

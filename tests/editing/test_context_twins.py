@@ -30,7 +30,7 @@ EDITED = {
     ("negated_claim", "I don't play the guitar."): {"I play the guitar."},
     ("negated_claim", "Hello, Mr. Baker. I've lost my key."): {"Hello, Mr. Baker. I haven't lost my key."},
     ("negated_claim", "Great, I'll buy the boat."): {"I won't buy the boat."},
-    ("quantity_claim", "The boat costs sixty dollars."): {"The boat costs one hundred and twenty dollars."},
+    ("quantity_claim", "My sister bought four boats."): {"My sister bought eight boats."},
     ("time_claim", "The customer expects it on Wednesday."): {"The customer expects it on Sunday."},
     ("quantifier_claim", "I always drink tea in the morning."): {"I never drink tea in the morning."},
     ("modality_claim", "I want to paint the kitchen."): {"I have to paint the kitchen."},
@@ -157,6 +157,7 @@ SAY = Edit(
     "own", "C-cont", "s", "say", "d#2", 0, from_amr="d#1", from_position=0, voice="other", frame="check"
 )
 NOT = Edit("own", "C-cont", "s", "add", "d#2", 0, role="polarity", value="-", copy_of="d#1")
+DROP = NOT._replace(op="drop", position=1, role=None, value=None)
 COFFEE = Edit("own", "C-ent", "s", "set", "d#2", 2, concept="coffee", copy_of="d#1")
 HE = COFFEE._replace(concept="he")
 MUST = Edit("own", "C-cont", "s", "wrap", "d#2", -1, concept="obligate-01", role="ARG2", copy_of="d#1")
@@ -194,6 +195,9 @@ def turns_of(*texts: str) -> list[StoredTurn]:
         (BEFORE, "It's such a nice day.", SAY, NOT, "'such' relates"),
         (BEFORE, "It's late.", SAY._replace(frame="why"), NOT, "impersonal"),
         (BEFORE, "I can bring tea.", SAY._replace(frame="why"), COFFEE, "nobody asks"),
+        (BEFORE, "I had no tea.", SAY, DROP, "the negation"),
+        (BEFORE, "I don't have tea.", SAY, DROP, None),
+        (BEFORE, "I had a hundred cups.", SAY, COFFEE._replace(concept=None, value="200"), "begins with 'a'"),
         (BEFORE, "It is 60% cotton.", SAY, COFFEE._replace(concept=None, value="120"), "at most 100%"),
     ],
 )
