@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.surface.operations.quantifiers import is_quantifier
@@ -31,6 +31,8 @@ from graphneg.store.dialogues import StoredTurn
 _TABLE = "context_twins.tsv"
 _WORD = re.compile(r"\w")
 _WHOLE = 100
+_LONGEST_NUMBER = 4
+"""Maximum number of words of a replaced number: "one hundred and twenty"."""
 # Roles of clauses that depend on the statement: "I stay if it rains."
 _DEPENDENT_ROLES = frozenset(
     {"condition", "concession", "cause", "cause-of", "condition-of", "concession-of"}
@@ -165,6 +167,9 @@ def _refusal_of_words(text: str, frame: str, changes: Sequence[Edit]) -> str | N
     # A turn that is replaced by its own clause has no other sentences.
     if len(claims) > 1 and _is_restated(text, changes):
         return "the other sentences of the turn would be lost"
+    # "I have three sisters, a brother, and my parents."
+    if claims and claims[-1].count(",") > 1:
+        return "the statement is a list"
     # "I like tea, too." "I like tea, but I hate coffee." "It's so nice."
     kept = frozenset[str]() if _replaces_word(changes) else _words("measuring-words")
     words = _words_of(text)
@@ -247,6 +252,13 @@ def refusal_of_clauses(said: Reading, claim: ClauseReading, changes: Sequence[Ed
         return "the statement is a part of a longer sentence"
     if any(view.is_a(k, "linking", "joining") and view.labels[k] != "and" for k in view.inside(top)):
         return "another clause depends on the statement"
+    # "I can't right now." The negation of an elliptic clause cannot be dropped.
+    if view.is_a(claim.head, "modal") and not any(view.is_frame[k] for k in view.inside(claim.head)):
+        return "the statement has no verb"
+    # "I go to bed." "TV is boring." Nouns without a determiner are often parts of a phrase.
+    bare = {one.position for one in said.mentions if (one.kind, one.definiteness) == ("noun", "bare")}
+    if any(edit.op == "set" and edit.value is None and edit.position in bare for edit in changes):
+        return "the replaced noun has no determiner"
     # "I stay if it rains."
     if any(view.roles[k].removesuffix("-of") in _DEPENDENT_ROLES for k in view.inside(top)):
         return "another clause depends on the statement"
@@ -257,6 +269,30 @@ def refusal_of_clauses(said: Reading, claim: ClauseReading, changes: Sequence[Ed
     ):
         return "another sentence of the turn may depend on the statement"
     return None
+
+
+def changes_other_words(before: str, after: str, changes: Sequence[Edit]) -> bool:
+    """Return whether the replacement of a word has changed other words of a turn, too.
+
+    "I'm hungry now" becomes "I was hungry yesterday", which may no longer fit the turns before it.
+
+    Args:
+        before: The text of the turn.
+        after: The text of the edited turn.
+        changes: The edits that change the copy of the statement.
+
+    Returns:
+        True if the edits replace a word, and the texts differ in more words.
+    """
+    if not _replaces_word(changes):
+        return False
+    # *A* may become *an* before another noun.
+    old, new = (["a" if word == "an" else word for word in text.split()] for text in (before, after))
+    same = list(takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    rest = zip(reversed(old[len(same) :]), reversed(new[len(same) :]), strict=False)
+    last = list(takewhile(lambda pair: pair[0] == pair[1], rest))
+    is_number = changes[0].value is not None
+    return len(old) - len(same) - len(last) > (_LONGEST_NUMBER if is_number else 1)
 
 
 def repeated_word(said: Reading, changes: Sequence[Edit], others: Iterable[Reading]) -> str | None:

@@ -27,6 +27,7 @@ from neo4j import ManagedTransaction
 from graphneg import __version__
 from graphneg.amr.penman import format_graph
 from graphneg.decoders.base import Decoder, get_decoder
+from graphneg.editing.context_twins import changes_other_words
 from graphneg.editing.planning import (
     EditPlan,
     EditSettings,
@@ -523,7 +524,7 @@ class Negatives(NegativeStream):
         if twin.kind == "reply" and verdict.contradicted is not None:
             return f"the twin would contradict turn {verdict.contradicted}"
         if twin.kind == "context":
-            reason = _context_refusal(self._prover, self._graph_cache, plan, variant)
+            reason = _context_refusal(self._prover, self._graph_cache, plan, variant, texts)
             if reason is not None:
                 return reason
             texts[plan.turn] = negative.response
@@ -556,13 +557,18 @@ def _with_twins(
     return found or proposals
 
 
-def _context_refusal(prover: Prover, graph_cache: GraphCache, plan: EditPlan, variant: Variant) -> str | None:
+def _context_refusal(
+    prover: Prover, graph_cache: GraphCache, plan: EditPlan, variant: Variant, texts: Mapping[int, str]
+) -> str | None:
     """Return why the context of a twin would not be consistent; None if it would be."""
     copied = copied_clause(plan.dialogue, plan.edits)
     if copied is None:
         return "the negative repeats no clause"
+    source = copied.source
+    if changes_other_words(source.text, texts[source.turn], copied.changes):
+        return "the edit changes other words of the statement, too"
     graphs = graph_cache.get(set(graphs_before(plan.dialogue, copied)), plan.dialogue.digests)
-    edited = variant.graphs[copied.source.graph_id or ""].after
+    edited = variant.graphs[source.graph_id or ""].after
     return prover.check_context(plan.dialogue, copied, graphs, edited)
 
 
