@@ -97,7 +97,7 @@ def planned_twins(settings: EditSettings, plan: EditPlan) -> list[PlannedTwin] |
     order: list[Kind] = ["context", "reply"]
     if number(settings.seed, "twin", plan.id) % _ODDS == 0:
         order.reverse()
-    kinds = [kind for kind in order if reasons[kind] is None]
+    kinds: list[Kind] = [kind for kind in order if reasons[kind] is None]
     if not kinds:
         return f"no-twin: {reasons['reply']}"
     said = next(turn for turn in plan.dialogue.turns if turn.graph_id == say.from_amr)
