@@ -237,7 +237,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             sites: Number of sites (places that a transform can edit) that are sampled for each edit. The site
                 with the highest score is edited.
             twins: Whether to return each negative together with its twin: the same reply without the error,
-                with label 1. Negatives without a twin are left out.
+                or after an edited context that it fits, with label 1. Negatives without a twin are left out.
             proved: Whether to leave out negatives whose error is not proved (see `graphneg.editing.proof`).
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.

@@ -524,7 +524,8 @@ class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         original: Context and response before the edits.
         categories: Error categories of the edits.
         recipe: Name of the recipe or generator.
-        target: ``response`` if only the response was edited, ``dialogue`` if any turn may have been edited.
+        target: ``response`` if only the response was edited, ``dialogue`` if any turn may have been edited. A
+            twin has the target of its negative, although its context may be edited (see ``original``).
         seed: Seed for all random choices.
         decoder: Name of the decoder that turned the edited graphs into text.
         edits: The edits, one for each edited site (place in the dialogue that a transform edits in one step).
@@ -536,7 +537,8 @@ class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         distance: Number of turns from the evidence to the wrong turn: 1 for a reply to the evidence.
         frame: Name of the reply frame, a sentence pattern around the copied clause, such as ``check`` for
             "So ...?". None if the response has no reply frame.
-        pair: Id that a negative shares with its twin, the same reply without the error. None without a twin.
+        pair: Id that a negative shares with its twin: the same reply without the error, or after a context
+            that it fits. None without a twin.
         proved: Whether the error that the transform declares was found in the clauses of the dialogue (see
             `graphneg.editing.proof`). None if the transform declares no error. A twin has the value of its
             negative.

@@ -455,14 +455,14 @@ class _Tree:
             TransformError: The source graph or its node is missing, the source is the edited graph itself, or
                 it has already been copied from.
         """
-        source = sources.get(edit.from_amr or "")
-        if source is None or edit.from_position is None or not 0 <= edit.from_position < len(source.nodes):
-            raise TransformError(
-                f"{_location_of(edit)}: there is no node {edit.from_amr}.{edit.from_position} to graft"
-            )
-        if source.id == self._graph.id:
+        source = _source_of(edit, sources)
+        if source.id == self._graph.id and edit.op != "say":
             raise TransformError(f"{_location_of(edit)}: a graft must copy from another graph")
         node = self._at(edit)
+        # "I want to wash my car" becomes "I have to wash my car" if a turn restates its own clause. From now
+        # on, the id of the graph refers to the nodes of the copy.
+        if source.id == self._graph.id:
+            self._nodes.clear()
         # Later edits refer to a copied node by the id of its source graph and its number in that graph.
         # Refuse a second copy of the same graph, because these references would be ambiguous.
         if any(key[0] == source.id for key in self._nodes):
@@ -680,6 +680,20 @@ def _frame_nodes(penman: str) -> MutableNode:
 def _parsed(penman: str) -> AmrGraph:
     """Parse the graph of a reply frame, a template for replies such as "But you said ..."."""
     return parse_graph(penman, "frame")
+
+
+def _source_of(edit: Edit, sources: Mapping[str, AmrGraph]) -> AmrGraph:
+    """Return the graph from which an edit copies.
+
+    Raises:
+        TransformError: The graph or the node to copy is missing.
+    """
+    source = sources.get(edit.from_amr or "")
+    if source is None or edit.from_position is None or not 0 <= edit.from_position < len(source.nodes):
+        raise TransformError(
+            f"{_location_of(edit)}: there is no node {edit.from_amr}.{edit.from_position} to graft"
+        )
+    return source
 
 
 def _location_of(edit: Edit) -> str:

@@ -115,8 +115,8 @@ def negatives(
     seed: int = option(0, "Random seed. The same seed gives the same negatives."),
     twins: bool = option(
         False,
-        "Write a twin after each negative: the same reply without the error, with label 1. Negatives without "
-        "a twin are left out.",
+        "Write a twin after each negative: the same reply without the error, or after an edited context that "
+        "it fits, with label 1. Negatives without a twin are left out.",
     ),
     proved: bool = option(
         False,

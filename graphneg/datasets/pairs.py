@@ -328,8 +328,8 @@ class Pairs:
         """Convert an epoch into a Hugging Face ``Dataset`` for the losses of sentence-transformers.
 
         The columns are anchor, positive and negative. The anchor is the context, which must be the same for
-        both responses of a row. Therefore, a negative with an edited context raises an error. `epoch` and
-        `to_dataset` support such negatives.
+        both responses of a row. Therefore, a negative with an edited context raises an error, and a twin with
+        an edited context is left out. `epoch` and `to_dataset` support both.
 
         Args:
             epoch: The epoch number, from 0.
@@ -346,7 +346,7 @@ class Pairs:
         The columns are anchor, positive, negative_1, negative_2 and so on. A context with too few negatives
         in this epoch is left out. ``dataset.info.description`` says how many contexts are left out. The
         anchor is the context, which must be the same for all responses of a row. Therefore, a negative with
-        an edited context raises an error.
+        an edited context raises an error, and a twin with an edited context is left out.
 
         Args:
             negatives: Number of negatives per row.
@@ -381,16 +381,20 @@ class Pairs:
             size = len(names)
             for index in sampler.shuffled(epoch):
                 # All responses of a row must belong to the same context, because a row has only one anchor.
-                pairs = [sampler.pair(draw) for draw in sampler.draws_of(index, epoch, Shortfall())]
+                own = sampler.groups[index].context
+                drawn = map(sampler.pair, sampler.draws_of(index, epoch, Shortfall()))
+                # A twin whose context was edited is no correct response to the anchor. The row has another
+                # correct response, so the twin is left out.
+                pairs = [pair for pair in drawn if pair.source != TWIN or pair.context == own]
                 for pair in pairs:
-                    _refuse_edited_context(pair, sampler.groups[index].context)
+                    _refuse_edited_context(pair, own)
                 right = [pair.response for pair in pairs if pair.label]
                 wrong = [pair.response for pair in pairs if not pair.label]
                 # Divide the negatives into tuples of `size`. If fewer than `size` are left over, drop them,
                 # because all rows need the same number of negatives.
                 cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
                 left_out += not cuts
-                anchor = separator.join(sampler.groups[index].context)
+                anchor = separator.join(own)
                 # Each row combines a correct response with a tuple of negatives. Repeat the shorter list, so
                 # that each correct response and each tuple is used at least once.
                 for row in range(max(len(right), len(cuts)) if cuts else 0):

@@ -27,6 +27,7 @@ from neo4j import ManagedTransaction
 from graphneg import __version__
 from graphneg.amr.penman import format_graph
 from graphneg.decoders.base import Decoder, get_decoder
+from graphneg.editing.context_twins import changes_other_words
 from graphneg.editing.planning import (
     EditPlan,
     EditSettings,
@@ -40,7 +41,7 @@ from graphneg.editing.proof import Prover, Verdict, copied_clause, graphs_before
 from graphneg.editing.proposals import Donors, Proposal, UnknownFrameCounter, propose
 from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
 from graphneg.editing.transforms import Transform, load_transforms
-from graphneg.editing.twins import can_have_twin, twin_edits, twin_id, twin_of
+from graphneg.editing.twins import Kind, PlannedTwin, planned_twins, possible_twins, twin_id, twin_of
 from graphneg.editing.variants import (
     Variant,
     edited_utterances,
@@ -59,7 +60,7 @@ from graphneg.hashing import with_model_digests
 from graphneg.ids import natural_order
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GraphRows, amr_id, digest
-from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance, Negative
+from graphneg.model import AmrGraph, Decoded, EditedUtterance, Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
 from graphneg.shards import Shard
@@ -96,15 +97,22 @@ class _Wave:
     Attributes:
         plans: The planned edits of each attempt to make a negative.
         variants: The edited graphs of the planned negatives, keyed by the id of the negative.
-        twins: The edited graphs of the twins (the same replies without the error), keyed by the id of the
-            negative. A twin that is the original reply has no edited graph.
+        twins: The twins that could be made of each negative, the preferred one first, keyed by the id of the
+            negative.
         no_twins: The reasons why negatives have no twin, keyed by the id of the negative.
     """
 
     plans: Sequence[EditPlan] = ()
     variants: Mapping[str, Variant] = field(default_factory=dict[str, Variant])
-    twins: Mapping[str, Variant] = field(default_factory=dict[str, Variant])
+    twins: Mapping[str, Sequence[_EditedTwin]] = field(default_factory=dict[str, "Sequence[_EditedTwin]"])
     no_twins: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class _EditedTwin(NamedTuple):
+    """A twin with its edited graphs, which are None if the twin is the unedited dialogue."""
+
+    kind: Kind
+    variant: Variant | None
 
 
 class _DecodedTurn(NamedTuple):
@@ -380,10 +388,7 @@ class Negatives(NegativeStream):
             if new:
                 known.update(dict.fromkeys((dialogue.id for dialogue in new), ()))
                 for id, found in propose(self._store, transform, new, self._donors).items():
-                    # If twins are requested, prefer edits that can have a twin. If there are none, keep all
-                    # edits, so that the negative is refused with the reason "no-twin".
-                    paired = [one for one in found if can_have_twin(one.edits)] if request.twins else []
-                    known[id] = paired or found
+                    known[id] = _with_twins(batch.by_id[id], found, settings) if request.twins else found
             return {dialogue.id: known[dialogue.id] for dialogue in dialogues}
 
         plans = plan_edits(settings, batch.dialogues, slots, ask, batch.taken)
@@ -391,22 +396,27 @@ class Negatives(NegativeStream):
         with self._writing:
             self._frames.count(edit for plan in plans for edit in plan.edits)
             write_variants(self._store, settings, plans)
-        made = [plan for plan in plans if plan.edits]
-        twins: dict[str, tuple[Edit, ...]] = {}
+        edits = {plan.id: plan.edits for plan in plans if plan.edits}
+        twins: dict[str, list[PlannedTwin]] = {}
         no_twins: dict[str, str] = {}
-        for plan in made if self._request.twins else ():
-            found = twin_edits(settings, plan)
+        for plan in plans if request.twins else ():
+            if not plan.edits:
+                continue
+            found = planned_twins(settings, plan)
             if isinstance(found, str):
                 no_twins[plan.id] = found
-            elif found:
-                twins[twin_id(plan.id)] = found
-        edits = {plan.id: plan.edits for plan in made} | twins
+            else:
+                twins[plan.id] = found
+                edits |= {_variant_id(plan.id, twin.kind): twin.edits for twin in found if twin.edits}
         variants = {
             variant.id: variant
             for variant in planned_variants(self._store, self._graph_cache, edits, batch.dialogues)
         }
-        own = {plan.id: variants[twin_id(plan.id)] for plan in made if twin_id(plan.id) in variants}
-        return _Wave(plans, variants, own, no_twins)
+        edited = {
+            id: [_EditedTwin(twin.kind, variants.get(_variant_id(id, twin.kind))) for twin in some]
+            for id, some in twins.items()
+        }
+        return _Wave(plans, variants, edited, no_twins)
 
     def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, _Made | str]]:
         """Decode the edited graphs of a planning round into negatives and their twins.
@@ -416,22 +426,24 @@ class Negatives(NegativeStream):
         """
         refused = {plan.id: self._refusal(plan, wave) for plan in wave.plans}
         dialogues = {plan.id: plan.dialogue for plan in wave.plans if refused[plan.id] is None}
-        edited = [
-            (id, variant)
-            for variants in (wave.variants, wave.twins)
-            for id, variant in variants.items()
-            if id in dialogues
-        ]
-        asked = [edited_utterances(dialogues[id], variant) for id, variant in edited]
+        asked = {id: edited_utterances(dialogues[id], wave.variants[id]) for id in dialogues}
+        for plan in wave.plans:
+            for kind, variant in wave.twins.get(plan.id, ()) if plan.id in dialogues else ():
+                if variant is not None and variant.fault is None:
+                    turns = edited_utterances(plan.dialogue, variant)
+                    # A context twin has the response of its negative, so only its context is written.
+                    if kind == "context":
+                        turns.pop(plan.turn, None)
+                    asked[variant.id] = turns
         # Pass all edited turns of the round to the decoder in one call, so that the decoder can batch them.
-        utterances = [utterance for turns in asked for utterance in turns.values()]
+        utterances = [utterance for turns in asked.values() for utterance in turns.values()]
         answers = iter([one for _, one in zip(utterances, self._decoder.decode(utterances), strict=True)])
         decoded = {
-            variant.id: {
+            id: {
                 turn: _DecodedTurn(utterance, answer)
                 for (turn, utterance), answer in zip(turns.items(), answers, strict=False)
             }
-            for (_, variant), turns in zip(edited, asked, strict=True)
+            for id, turns in asked.items()
         }
         # The check takes time, and the decoder refuses about half of the composed replies, such as *So you
         # don't like tea?*. Check only negatives for which the decoder returned a text.
@@ -458,12 +470,14 @@ class Negatives(NegativeStream):
         variant = wave.variants.get(plan.id)
         if variant is None:
             return "no-site: no transform of the recipe applies"
-        twin = wave.twins.get(plan.id)
         if variant.fault is not None:
             return variant.fault
-        if self._request.twins and plan.id in wave.no_twins:
+        if plan.id in wave.no_twins:
             return wave.no_twins[plan.id]
-        return f"no-twin: {twin.fault}" if twin is not None and twin.fault is not None else None
+        faults = [
+            None if twin.variant is None else twin.variant.fault for twin in wave.twins.get(plan.id, ())
+        ]
+        return f"no-twin: {faults[0]}" if faults and all(faults) else None
 
     def _records_of(
         self,
@@ -474,25 +488,91 @@ class Negatives(NegativeStream):
         verdict: Verdict,
     ) -> _Made | str:
         """Build the records of a negative and its twin from decoded turns, or return why there are none."""
-        settings, twin = self._request.settings, wave.twins.get(plan.id)
         texts, reason = _texts(decoded[plan.id])
         reason = reason or _off_topic(plan, variant, texts)
         if reason is not None:
             return reason
         if self._request.proved and not verdict.proved:
             return "unproved: the discourse layer does not show the error"
-        negative = negative_from_variant(settings, plan, variant, texts, self._decoder.name)
+        negative = negative_from_variant(self._request.settings, plan, variant, texts, self._decoder.name)
         negative = msgspec.structs.replace(negative, proved=verdict.proved)
         if not self._request.twins:
             return _Made(negative)
-        said, reason = _texts(decoded[twin.id]) if twin is not None else ({}, None)
-        if twin is not None and verdict.contradicted is not None:
-            reason = f"the twin would contradict turn {verdict.contradicted}"
-        if reason is not None:
-            return f"no-twin: {reason}"
         negative = msgspec.structs.replace(negative, pair=negative.id)
-        found = twin_of(settings, plan, negative, twin, said)
-        return found if isinstance(found, str) else _Made(negative, found)
+        reasons: list[str] = []
+        for twin in wave.twins[plan.id]:
+            found = self._twin(plan, negative, twin, decoded, verdict)
+            if not isinstance(found, str):
+                return _Made(negative, found)
+            reasons.append(found)
+        return f"no-twin: {reasons[0]}"
+
+    def _twin(
+        self,
+        plan: EditPlan,
+        negative: Negative,
+        twin: _EditedTwin,
+        decoded: Mapping[str, Mapping[int, _DecodedTurn]],
+        verdict: Verdict,
+    ) -> Negative | str:
+        """Build the record of a twin, or return why it cannot be made."""
+        settings, variant = self._request.settings, twin.variant
+        if variant is None:
+            return twin_of(settings, plan, negative, None, {})
+        if variant.fault is not None:
+            return variant.fault
+        texts, reason = _texts(decoded[variant.id])
+        if reason is not None:
+            return reason
+        if twin.kind == "reply" and verdict.contradicted is not None:
+            return f"the twin would contradict turn {verdict.contradicted}"
+        if twin.kind == "context":
+            reason = _context_refusal(self._prover, self._graph_cache, plan, variant, texts)
+            if reason is not None:
+                return reason
+            texts[plan.turn] = negative.response
+        return twin_of(settings, plan, negative, variant, texts)
+
+
+def _variant_id(id: str, kind: Kind) -> str:
+    """Return the id of the edited graphs of a twin: two kinds of twins may be tried for a negative."""
+    return f"{twin_id(id)}.{kind}"
+
+
+def _with_twins(
+    dialogue: StoredDialogue, proposals: Sequence[Proposal], settings: EditSettings
+) -> Sequence[Proposal]:
+    """Return the proposals that can have a twin, and prefer those whose context can be edited.
+
+    Fewer statements can be edited than repeated without a change, so the preference makes both kinds of twins
+    about equally frequent. If no proposal can have a twin, all are returned, and the negative is refused with
+    the reason ``no-twin``.
+    """
+    numbers = {turn.graph_id: turn.turn for turn in dialogue.turns}
+    last = dialogue.turns[-1].turn
+
+    def kinds(proposal: Proposal) -> frozenset[Kind]:
+        response = numbers[next(iter(proposal.graphs))] if settings.target == "response" else last
+        return possible_twins(settings.seed, dialogue, response, proposal.edits)
+
+    known = [(one, kinds(one)) for one in proposals]
+    found = [one for one, some in known if "context" in some] or [one for one, some in known if some]
+    return found or proposals
+
+
+def _context_refusal(
+    prover: Prover, graph_cache: GraphCache, plan: EditPlan, variant: Variant, texts: Mapping[int, str]
+) -> str | None:
+    """Return why the context of a twin would not be consistent; None if it would be."""
+    copied = copied_clause(plan.dialogue, plan.edits)
+    if copied is None:
+        return "the negative repeats no clause"
+    source = copied.source_turn
+    if changes_other_words(source.text, texts[source.turn], copied.changes):
+        return "the edit changes other words of the statement, too"
+    graphs = graph_cache.get(set(graphs_before(plan.dialogue, copied)), plan.dialogue.digests)
+    edited = variant.graphs[source.graph_id or ""].after
+    return prover.check_context(plan.dialogue, copied, graphs, edited)
 
 
 def _verdicts(prover: Prover, graph_cache: GraphCache, plans: Sequence[EditPlan]) -> dict[str, Verdict]:
@@ -722,6 +802,7 @@ class _Batch:
         right: Mapping[tuple[str, int], NearTexts],
     ) -> None:
         self.ids, self.dialogues = ids, list(map(editable, dialogues))
+        self.by_id = {dialogue.id: dialogue for dialogue in self.dialogues}
         self._right = right
         self._amount = request.per_dialogue
         judged = {dialogue.id: refusal_reason(dialogue, request.settings.target) for dialogue in dialogues}

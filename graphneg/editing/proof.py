@@ -33,6 +33,7 @@ from graphneg.amr.reading import AmrView
 from graphneg.discourse import Clause, DiscourseLayer, Reading, SpokenTurn, discourse_layer, read_graph
 from graphneg.discourse.entities import References
 from graphneg.discourse.relations import Proposition, contradicts, proposition
+from graphneg.editing.context_twins import refusal_of_clauses, repeated_word
 from graphneg.editing.transforms import Transform
 from graphneg.english.lexicon import Lexicon
 from graphneg.errors import TransformError
@@ -168,6 +169,57 @@ class Prover:
         comparison = _Comparison(layer, claim, said, of_reply, replies, self._lexicon)
         return Verdict(any(map(comparison.has, declared)), None)
 
+    def check_context(
+        self,
+        dialogue: StoredDialogue,
+        copied: CopiedClause,
+        graphs: Mapping[str, AmrGraph],
+        edited: AmrGraph,
+    ) -> str | None:
+        """Check whether the clause that a negative repeats can have the same change as the negative.
+
+        The reply is then right. It must contradict no turn, and the edited turn must contradict no other turn
+        of the context.
+
+        Args:
+            dialogue: The dialogue before the edits.
+            copied: The clause that the edited turn repeats, with its changes.
+            graphs: The graphs of the turns before the edited turn, keyed by id (see `graphs_before`).
+            edited: The graph of the turn with the clause, after the edit.
+
+        Returns:
+            The reason why the clause cannot be edited; None if it can.
+        """
+        said = self._reading(copied.source_turn, graphs)
+        index = _clause_at(said, copied.node)
+        if index is None:
+            return "the statement is no clause"
+        found = refusal_of_clauses(said, said.clauses[index], copied.changes)
+        if found is not None:
+            return found
+        others = [
+            self._reading(turn, graphs)
+            for turn in dialogue.turns
+            if turn.turn < copied.turn and turn.graph_id is not None and turn is not copied.source_turn
+        ]
+        repeated = repeated_word(said, copied.changes, others)
+        if repeated is not None:
+            return f"the context contains {repeated!r} elsewhere, too"
+        before = self._layer(dialogue, copied, graphs, ())
+        claim = f"{copied.source_turn.graph_id}/{index}"
+        if any(claim in pair for pair in (*before.repeats, *before.contradicts)):
+            return "another clause of the context repeats or contradicts the statement"
+        reading = self._read(edited, copied.source_turn.text)
+        try:
+            reply = self._read(restate(edited, copied.edit.voice, ())[0], copied.source_turn.text)
+        except TransformError as error:
+            return f"the edited statement cannot be repeated: {error}"
+        spoken = SpokenTurn(_TWIN, copied.turn, "", _TWIN, reply)
+        after = self._layer(dialogue, copied, graphs, [spoken], reading)
+        if set(after.contradicts) - set(before.contradicts):
+            return "the edited statement, or the reply, contradicts another turn"
+        return None
+
     def _replies(self, copied: CopiedClause, graphs: Mapping[str, AmrGraph]) -> dict[str, _Reply]:
         """Return the clauses of the two replies that are compared with the earlier clause.
 
@@ -202,8 +254,13 @@ class Prover:
         copied: CopiedClause,
         graphs: Mapping[str, AmrGraph],
         replies: Sequence[SpokenTurn],
+        edited: Reading | None = None,
     ) -> DiscourseLayer:
-        """Compute the discourse layer of the turns before the edited turn, and of the replies to compare."""
+        """Compute the discourse layer of the turns before the edited turn, and of the replies to compare.
+
+        Returns:
+            The layer. If ``edited`` is given, it is read instead of the turn with the repeated clause.
+        """
         turns = [turn for turn in dialogue.turns if turn.turn < copied.turn]
         speaker = next(turn.speaker for turn in dialogue.turns if turn.turn == copied.turn)
         speakers = {turn.speaker for turn in dialogue.turns}
@@ -211,9 +268,12 @@ class Prover:
         if len(speakers) == 1:
             speakers.add(next_speaker(dialogue.turns))
         spoken = [
-            SpokenTurn(turn.graph_id, turn.turn, turn.speaker, turn.graph_id, self._reading(turn, graphs))
+            SpokenTurn(turn.graph_id, turn.turn, turn.speaker, turn.graph_id, reading)
             for turn in turns
             if turn.graph_id is not None
+            for reading in [
+                self._reading(turn, graphs) if edited is None or turn is not copied.source_turn else edited
+            ]
         ]
         alternatives = [replace(reply, speaker=speaker) for reply in replies]
         answered = {copied.turn - 1: alternatives}

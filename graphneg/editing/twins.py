@@ -1,28 +1,53 @@
 """Make the twin of a negative: a correct reply with the same wording, but without the error.
 
 A negative and its twin are a minimal pair. A judge that prefers the negative cannot have noticed the error,
-and a judge that rejects both has noticed only that the replies are edited. There are two kinds of twins:
+and a judge that rejects both has noticed only that the replies are edited. There are three kinds of twins. If
+the negative is an edited response of the dialogue, its twin is the response before the edit. If the negative
+is a composed reply, it repeats an earlier clause with a change, and has one of two kinds of twins:
 
-- If the negative is a composed reply, it repeats an earlier clause with a change. Its twin repeats the clause
-  without the change.
-- If the negative is an edited response of the dialogue, its twin is the response before the edit.
+- The reply repeats the clause without the change.
 
-    A: I want to get my car washed.
-    negative: So you don't want to get your car washed?
-    twin:     So you want to get your car washed?
+      A: I want to get my car washed.
+      negative: So you don't want to get your car washed?
+      twin:     So you want to get your car washed?
+
+- The reply is that of the negative, and the clause has the same change (see
+  `graphneg.editing.context_twins`). The words of the reply then do not show which one is the negative.
+
+      negative: A: I want to get my car washed.        B: Why don't you want to get your car washed?
+      twin:     A: I don't want to get my car washed.  B: Why don't you want to get your car washed?
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import msgspec
 
+from graphneg.editing.context_twins import edits_of_statement, refusal_of_texts
 from graphneg.editing.planning import EditPlan, EditSettings
 from graphneg.editing.variants import Variant, negative_from_variant, unedited
 from graphneg.english.reply_frames import reply_frame
 from graphneg.english.tokens import match_key
+from graphneg.hashing import number
 from graphneg.model import TWIN, Edit, Negative
+from graphneg.store.dialogues import StoredDialogue
+
+Kind = Literal["unedited", "reply", "context"]
+"""How a twin differs from its negative: its response is the unedited one of the dialogue, or the same reply
+without the change; or its response is that of the negative, and the context has the same change."""
+
+
+_ODDS = 4
+"""If both kinds of twins can be made, one of this number gets the unedited context.
+
+If the change adds a negation, only one of this number can have a twin without the change. About as many
+statements contain a negation that the change removes. A classifier of words can then hardly use *not* to tell
+negatives from twins.
+"""
+
+_REPLACED = "the whole reply was replaced, so the right reply is not the same reply without the error"
 
 
 def twin_id(id: str) -> str:
@@ -40,49 +65,112 @@ def twin_id(id: str) -> str:
     return f"{id}.{TWIN}"
 
 
-def twin_edits(settings: EditSettings, plan: EditPlan) -> tuple[Edit, ...] | str:
-    """Return the edits that make the twin of a planned negative.
+class PlannedTwin(NamedTuple):
+    """A twin that can be made of a planned negative, if its texts can be written.
+
+    Attributes:
+        kind: How the twin differs from its negative (see `Kind`).
+        edits: The edits of the twin; none for an unedited twin.
+    """
+
+    kind: Kind
+    edits: tuple[Edit, ...] = ()
+
+
+def planned_twins(settings: EditSettings, plan: EditPlan) -> list[PlannedTwin] | str:
+    """Return the twins that could be made of a planned negative, the preferred one first.
+
+    If both kinds of twins of a composed reply can be made, a hash of the id chooses the preferred one. Only a
+    minority of statements can be edited, so three of four of these twins get an edited context. The two kinds
+    then become about equally frequent.
 
     Args:
         settings: Recipe, target and seed.
         plan: The plan of the negative.
 
     Returns:
-        The edits; none if the twin is the unedited right reply. If there is no twin, the reason (``no-twin:
-        ...``).
+        At least one twin; if there is none, the reason (``no-twin: ...``).
     """
     saying = [edit for edit in plan.edits if edit.op == "say"]
     if not saying:
         if settings.target == "response":
-            return ()
+            if _replaces_turn(plan.edits):
+                return f"no-twin: {_REPLACED}"
+            return [PlannedTwin("unedited")]
         return "no-twin: no edit of the whole dialogue is known that would leave it coherent"
     [say, *others] = saying
-    if others or any(edit.copy_of != say.from_amr for edit in plan.edits if edit is not say):
+    changes = tuple(edit for edit in plan.edits if edit is not say)
+    if others or any(edit.copy_of != say.from_amr for edit in changes):
         return "no-twin: the negative has several edits"
-    if not can_have_twin(plan.edits):
-        return f"no-twin: without a change, a reply in the frame {say.frame!r} is not right"
+    reasons = _refusals(settings.seed, plan.dialogue, plan.turn, say, changes)
+    order: list[Kind] = ["context", "reply"]
+    if number(settings.seed, "twin", plan.id) % _ODDS == 0:
+        order.reverse()
+    kinds: list[Kind] = [kind for kind in order if reasons[kind] is None]
+    if not kinds:
+        return f"no-twin: {reasons['reply']}"
+    said = next(turn for turn in plan.dialogue.turns if turn.graph_id == say.from_amr)
+    edits: dict[Kind, tuple[Edit, ...]] = {
+        "reply": (say,),
+        "context": (*edits_of_statement(said, say, changes), *plan.edits),
+    }
+    return [PlannedTwin(kind, edits[kind]) for kind in kinds]
+
+
+def _refusals(
+    seed: int, dialogue: StoredDialogue, last: int, say: Edit, changes: Sequence[Edit]
+) -> dict[Kind, str | None]:
+    """Return why each kind of twin of a composed reply cannot be right; None if it can."""
+    turns = dialogue.turns
+    reply = next((k for k, turn in enumerate(turns) if turn.graph_id == say.amr), last)
+    frame = reply_frame(say.frame or "", say.voice or "")
+    unchanged = None
+    # After "I like tea", "So you like tea?" is correct, but "But you said you like tea" objects to a claim
+    # that nobody has made.
+    if frame is None or frame.allows_unchanged != "yes":
+        unchanged = f"without a change, a reply in the frame {say.frame!r} is not right"
     # A: "I like the big star. How's the food?" B: "So you like the big star?" does not answer the question.
-    turns = plan.dialogue.turns
-    reply = next((k for k, turn in enumerate(turns) if turn.graph_id == say.amr), plan.turn)
-    if "?" in turns[reply - 1].text:
-        return "no-twin: the turn before the reply asks a question, which the twin would not answer"
-    return (say,)
+    elif "?" in turns[reply - 1].text:
+        unchanged = "the turn before the reply asks a question, which the twin would not answer"
+    elif _adds_negation(changes) and number(seed, "negation", dialogue.id, say.site) % _ODDS:
+        unchanged = "of the negative and this twin, only the negative would contain a negation"
+    edited = refusal_of_texts(turns, turns[reply].turn, say, changes)
+    # Turns after the reply answer the unedited statement, too.
+    if edited is None and turns[reply].turn != last:
+        edited = "turns after the reply answer the unedited statement"
+    return {"reply": unchanged, "context": edited}
 
 
-def can_have_twin(edits: Iterable[Edit]) -> bool:
-    """Return whether a composed reply can be correct if it repeats an earlier clause without a change.
+def _replaces_turn(edits: Iterable[Edit]) -> bool:
+    """Return whether an edit replaces a whole turn by another sentence.
 
-    This depends on the reply frame. After "I like tea", "So you like tea?" is correct, but "But you said you
-    like tea" objects to a claim that nobody has made.
+    The negative then has nothing in common with the right reply as loaded, so that the two are no minimal pair.
+    """
+    return any(edit.op == "graft" and edit.role is None and edit.position <= 0 for edit in edits)
+
+
+def _adds_negation(changes: Iterable[Edit]) -> bool:
+    """Return whether a change adds a negation: "So you don't like tea?" after "I like tea"."""
+    return any(edit.op == "add" and edit.role == "polarity" for edit in changes)
+
+
+def possible_twins(seed: int, dialogue: StoredDialogue, last: int, edits: Sequence[Edit]) -> frozenset[Kind]:
+    """Return the kinds of twins that a negative can have, as far as the frame and the texts show it.
 
     Args:
+        seed: Seed of the run.
+        dialogue: The dialogue.
+        last: The number of the turn that becomes the response of the negative.
         edits: The edits of a negative.
 
     Returns:
-        True if the reply can be correct. Also true if the edits do not compose a reply.
+        The kinds; none if the negative is a composed reply without a twin.
     """
-    frames = [reply_frame(edit.frame or "", edit.voice or "") for edit in edits if edit.op == "say"]
-    return all(frame is not None and frame.allows_unchanged == "yes" for frame in frames)
+    say = next((edit for edit in edits if edit.op == "say"), None)
+    if say is None:
+        return frozenset[Kind]() if _replaces_turn(edits) else frozenset({"unedited"})
+    reasons = _refusals(seed, dialogue, last, say, [edit for edit in edits if edit is not say])
+    return frozenset(kind for kind, reason in reasons.items() if reason is None)
 
 
 def twin_of(
@@ -102,14 +190,14 @@ def twin_of(
         texts: The decoded texts of the twin, keyed by turn number.
 
     Returns:
-        A record with label 1; a reason (``no-twin: ...``) if the record has the same text as the negative.
+        A record with label 1; the reason if the record has the same text as the negative.
     """
     if variant is None:
         twin = unedited(plan.dialogue, plan.id, plan.turn, label=1)
     else:
         twin = negative_from_variant(settings, plan, variant, texts, negative.decoder)
     if _texts(twin) == _texts(negative):
-        return "no-twin: the negative and its twin have the same text"
+        return "the negative and its twin have the same text"
     return msgspec.structs.replace(
         twin,
         id=twin_id(negative.id),

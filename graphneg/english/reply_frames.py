@@ -38,7 +38,9 @@ class ReplyFrame(NamedTuple):
             question about one of its phrases ("what do you like").
         mark: End mark of the reply.
         allows_unchanged: ``yes`` if a reply that repeats the sentence without a change can be right, else
-        ``no``.
+            ``no``.
+        allows_context_twin: ``yes`` if a reply that repeats the sentence with a change can be right if the
+            sentence has the same change, else ``no``.
         example: An example.
     """
 
@@ -49,6 +51,7 @@ class ReplyFrame(NamedTuple):
     order: str
     mark: str
     allows_unchanged: str
+    allows_context_twin: str
     example: str
 
 

@@ -102,6 +102,22 @@ class TestTuples:
         kept = {pair.label: (pair.context, pair.response) for pair in pairs.epoch(0) if "/9#" in pair.id}
         assert kept[0] == (("Is it not 9?", "No, more than 9."), "It is.")
 
+    def test_a_twin_with_an_edited_context_is_in_pairs_but_not_in_rows(self) -> None:
+        own, said = right(9, "It is."), (Turn("A", "Is it 9?"), Turn("B", "No, less than 9."))
+        no = "So it's less?"
+        twin = replace(
+            own, id="p.twin", recipe="twin", pair="p", response=no, context=said,
+            original=Original(own.context, "It is."),
+        )  # fmt: skip
+        records = [*some(3), own, replace(wrong(9, no), pair="p"), twin]
+        pairs = read_pairs(records, mix=Mix(1, {"edits": 1, "twin": 1}))
+        rows: Any = pairs.triplets()
+        [row] = [row for row in rows if "9" in row["anchor"]]
+        assert (row["positive"], row["negative"]) == ("It is.", no)
+        found = {(pair.context, pair.label) for pair in pairs.epoch(0) if pair.response == no}
+        texts = [tuple(turn.text for turn in turns) for turns in (own.context, said)]
+        assert found == {(texts[0], 0), (texts[1], 1)}
+
     @pytest.mark.parametrize("text", ["it  is 10 !", "“It is 10!”", "", "  "])
     def test_no_row_has_equal_or_empty_texts(self, text: str) -> None:
         records = [*some(3), right(9, '"It is 10!"' if "“" in text else "It is 10!"), wrong(9, text)]

@@ -103,7 +103,10 @@ def measured(negative: Negative) -> MeasuredTexts:
     pair = negative.pair
     after = (*(turn.text for turn in negative.context), negative.response)
     if negative.label:
-        right = Text(id, RESPONSE, after[:-1], after[:-1], negative.response, pair=pair)
+        # The context of a twin may be edited. Its place is the unedited context, like that of its negative.
+        given = negative.original.context
+        place = after[:-1] if given is None else tuple(turn.text for turn in given)
+        right = Text(id, RESPONSE, place, after[:-1], negative.response, pair=pair)
         if pair is None:
             return MeasuredTexts((), (right,))
         # If a whole dialogue was edited, its twin may differ from it in any turn, so compare no text.

@@ -10,7 +10,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from graphneg.evaluation.negatives.sampling import Histogram, NegativeStatistics, measured
-from graphneg.model import Negative, Original
+from graphneg.model import Negative, Original, Turn
 from tests.negative_samples import EXAMPLE
 
 OWN = replace(EXAMPLE, target="response", edits=(), recipe="own", pair=None)
@@ -114,6 +114,17 @@ class TestTwins:
         counts = NegativeStatistics(records, 10, 0)
         [pool] = counts.wrong.values()
         assert {text.pair for text in pool.sample.items()} == {text.pair for text in counts.twins.items()}
+
+    def test_a_twin_after_an_edited_context_has_the_place_of_its_negative(self) -> None:
+        negative = paired(OWN, pair="1")
+        edited = (*OWN.context[:-1], Turn("B", "I don't have a dog."))
+        twin = paired(
+            OWN, pair="1", label=1, recipe="twin", context=edited, original=Original(OWN.context, "Oh.")
+        )
+        [wrong], found = measured(negative).wrong, measured(twin).twin
+        assert found is not None
+        assert (found.text, found.original_context) == (wrong.text, wrong.original_context)
+        assert found.context == tuple(turn.text for turn in edited) != wrong.context
 
     def test_the_twin_of_an_edited_dialogue_is_not_compared(self) -> None:
         twin = paired(OWN, pair="1", label=1, target="dialogue")
