@@ -76,6 +76,39 @@ def test_without_the_change_the_wish_is_right() -> None:
             "(p / put-01 :ARG0 (y / you) :ARG1 (k / key :poss (i / i)) :ARG2 (a / amr-unknown))",
             "where I put your keys",
         ),
+        # Words that are nouns, too.
+        (
+            "How did your test go?",
+            "(g / go-02 :ARG1 (t / test-01 :poss (y / you)) :manner (a / amr-unknown))",
+            "how my test went",
+        ),
+        (
+            "Where is your brother working?",
+            "(w / work-01 :ARG0 (b / brother :poss (y / you)) :location (a / amr-unknown))",
+            "where my brother is working",
+        ),
+        (
+            "How was school today?",
+            "(s / school :manner (a / amr-unknown) :time (t / today))",
+            "how school was today",
+        ),
+        (
+            "Is it bad news?",
+            "(n / news :ARG1-of (b / bad-07) :domain (i / it) :polarity (a / amr-unknown))",
+            "if it is bad news",
+        ),
+        ("Which bus is that?", "(b / bus :mod (a / amr-unknown) :domain (t / that))", "which bus that is"),
+        # *Have* and *do* after an auxiliary are verbs with a meaning of their own.
+        (
+            "Do you have a car?",
+            "(h / have-03 :ARG0 (y / you) :ARG1 (c / car) :polarity (a / amr-unknown))",
+            "if I have a car",
+        ),
+        (
+            "What did you do yesterday?",
+            "(d / do-02 :ARG0 (y / you) :ARG1 (a / amr-unknown) :time (y2 / yesterday))",
+            "what I did yesterday",
+        ),
         # Questions that can be answered with "yes" or "no".
         ("Is the station far?", FAR, "if the station is far"),
         (
@@ -115,6 +148,11 @@ def test_the_question_gets_the_order_of_a_clause(text: str, penman: str, expecte
         "When does the bus leave and where does it go?",
         # The expected answer is "yes".
         "Doesn't the bus leave?",
+        # Questions whose subject is not clear.
+        "When is the last time you left the bus?",
+        # Words that fit only the question.
+        "What shall I do with the bus?",
+        "When would you leave if you were the bus?",
         # "We" may include the other speaker or not.
         "When does our bus leave?",
         # A long question, in which nobody notices the negation.

@@ -11,9 +11,9 @@ repeats "you don't want to know when the bus leaves". "Is it far?" becomes "I wa
 from __future__ import annotations
 
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
-from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
-from graphneg.decoders.surface.draft import RealisationError, Token
-from graphneg.decoders.surface.inflection import HAVE
+from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup
+from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.inflection import DO
 from graphneg.decoders.surface.operations.mood import uninvert
 from graphneg.decoders.surface.operations.requests import cut_please
 from graphneg.decoders.surface.operations.restating import (
@@ -110,15 +110,20 @@ def _correct_tags(source: SentenceDraft) -> None:
         for index in source.indices(node.position)[:1]
     }
     for index in range(first + 2, len(tokens)):
-        token = tokens[index]
-        if token.tag in VERBS or token.tag not in (*_IN_SUBJECT, "PRO", "PRS"):
+        token, before = tokens[index], tokens[index - 1]
+        # "Do you have a car?", "What did you do?"
+        helped = verb.expanded in DO or verb.tag == "MD"
+        if helped and token.lower in ("have", "do"):
+            token.tag = "VB"
+        if token.tag not in (*_IN_SUBJECT, "PRO", "PRS"):
             return
-        base = token.lemma == token.lower or token.lower in ("have", "do")
-        if verb.is_be and token.lower.endswith("ing") and token.tag in ("NN", "JJ") and index in events:
+        # A word after *the*, *your* or an adjective is a noun: *test* in "How did your test go?"
+        if index not in events or before.tag in ("DT", "PS", "JJ", "CD", "POS"):
+            continue
+        if verb.is_be and token.lower.endswith("ing"):
             token.tag = "VBG"
             return
-        plain = base and token.tag in ("NN", "JJ") and "VERB" in readings(token.lower)
-        if not verb.is_be and verb.expanded not in HAVE and plain and index in events:
+        if helped and token.lemma == token.lower and "VERB" in readings(token.lower):
             token.tag = "VB"
             return
 
@@ -147,18 +152,41 @@ def _question_group(source: SentenceDraft) -> VerbGroup:
         # "Isn't it nice?" expects the answer "yes".
         if group.negations:
             raise RealisationError("unclear-clause", "a negative question asks for nothing")
+        _limit_subject(source, group)
         return group
     if not first or len(opening) > _MAX_PHRASE or any(token.tag in (*VERBS, "PRS") for token in opening):
         raise RealisationError("unclear-clause", "the question does not begin with its question word")
+    following = next((token for token in tokens[group.first + 1 :] if token.tag != "NEG"), EDGE)
     if group.inverted:
-        if group.subject is None:
-            raise RealisationError("unclear-clause", "the subject of the question was not found")
+        _limit_subject(source, group)
     # "Who told you that?" has the order of a statement. "What is it?" has not, even if its subject was not found.
-    elif group.verb.tag in ("AX", "MD") and len(group.chain) == 1 and tokens.get(group.first + 1).tag in (
-        "PRS", "DT", "PS", "EX", *NOUNS,
-    ):  # fmt: skip
+    elif group.verb.tag in ("AX", "MD") and (
+        following.tag in ("PRS", "PRO", "DT", "PS", "EX")
+        or following.lower in words_of("pronoun-subjects") | word_class("demonstratives")
+    ):
         raise RealisationError("unclear-clause", "the subject of the question was not found")
     return group
+
+
+def _limit_subject(source: SentenceDraft, group: VerbGroup) -> None:
+    """Set the end of the subject of an inverted question.
+
+    Raises:
+        RealisationError: The subject is not clear (``unclear-clause``).
+    """
+    if group.subject is None:
+        raise RealisationError("unclear-clause", "the subject of the question was not found")
+    tokens, (start, end) = source.tokens, group.subject
+    # "Is it bad news?": a pronoun is a subject of one word.
+    if tokens[start].lower in words_of("pronoun-subjects"):
+        end = start + 1
+    # "How was school today?" becomes "how school was today".
+    elif end - start > 1 and tokens[end - 1].lower in TIME_NOUNS and tokens[end - 2].tag in NOUNS:
+        end -= 1
+    # "When is the last time you saw it?" has two subjects.
+    elif any(token.lower in words_of("pronoun-subjects") for token in tokens[start : end + 1]):
+        raise RealisationError("unclear-clause", "the subject of the question is not clear")
+    group.subject = (start, end)
 
 
 def _refuse_formula(source: SentenceDraft) -> None:
@@ -180,6 +208,9 @@ def _refuse_formula(source: SentenceDraft) -> None:
     formula = next((one for one in words_of("question-formulas") if text.startswith(one + "_")), None)
     if formula is not None or not word_class("courtesies").isdisjoint(words):
         raise RealisationError("unsupported-edit", "the question is a formula, an offer or a request")
+    # "What would you do if you were me?" cannot be said with *I* and *you* exchanged.
+    if "if" in words and "were" in words:
+        raise RealisationError("unclear-clause", "the question contains a condition that is not true")
     pointer = next((word for word in words if word in words_of("unasked-words")), None)
     if pointer is not None:
         raise RealisationError("unclear-clause", f"'{pointer}' in the question refers to another sentence")
