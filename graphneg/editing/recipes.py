@@ -253,9 +253,8 @@ ALL = Recipe(
             ),
             30,
         ),
-        "negated_claim": 8, "self_contradiction": 8, "request_claim": 8, "topical_statement": 6,
-        "question_claim": 4,
-        "person_swap": 3,
+        "negated_claim": 8, "self_contradiction": 8, "request_claim": 12, "question_claim": 5,
+        "topical_statement": 4, "person_swap": 2,
     },
 )  # fmt: skip
 """One edit by any transform. The transforms cover the error categories of Gupta et al. 2021 ("Synthesizing

@@ -38,8 +38,8 @@ from graphneg.decoders.surface.operations.mood import (
 )
 from graphneg.decoders.surface.operations.negation import affirm, negate
 from graphneg.decoders.surface.operations.pronouns import set_pronouns
-from graphneg.decoders.surface.operations.questions import state_question
 from graphneg.decoders.surface.operations.quantifiers import is_quantifier, set_quantifier
+from graphneg.decoders.surface.operations.questions import state_question
 from graphneg.decoders.surface.operations.removal import drop
 from graphneg.decoders.surface.operations.requests import deny_wish, state_request
 from graphneg.decoders.surface.operations.restating import (

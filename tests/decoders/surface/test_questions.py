@@ -1,4 +1,4 @@
-"""Tests of the operation `say` with the concept know-01: "When does it leave?" becomes "So you want to know ...?"."""
+"""Tests of the operation `say` with the concept know-01: "Is it far?" -> "So you want to know if it is far?"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ FAR = "(f / far-01 :ARG1 (b / bus) :polarity (a / amr-unknown))"
 
 def said(source: tuple[str, str], frame: str, *changes: dict[str, Any], top: str = "") -> str:
     k = place(source[1], top) if top else 0
-    say = {"op": "say", "position": 0, "from_amr": "d#9", "from_position": k, "voice": "other", "frame": frame}
+    say = {
+        "op": "say",
+        "position": 0,
+        "from_amr": "d#9",
+        "from_position": k,
+        "voice": "other",
+        "frame": frame,
+    }
     copy = ({**change, "copy_of": "d#9"} for change in changes)
     return decode(REPLY, {**say, "concept": "know-01"}, *copy, source=source)
 

@@ -87,7 +87,8 @@ def state_question(source: SentenceDraft, k: int) -> None:
 def _correct_tags(source: SentenceDraft) -> None:
     """Correct tags that are often wrong in questions, so that the subject can be found.
 
-    A verb after its subject is tagged as a noun if the word can be both: *leave* in "When does the bus leave?"
+    A verb after its subject is tagged as a noun if the word can be both: *leave* in "When does the bus
+    leave?"
     """
     tokens = source.tokens
     first = next((index for index, token in enumerate(tokens) if token.tag in ("AX", "MD")), None)
@@ -159,7 +160,8 @@ def _question_group(source: SentenceDraft) -> VerbGroup:
     following = next((token for token in tokens[group.first + 1 :] if token.tag != "NEG"), EDGE)
     if group.inverted:
         _limit_subject(source, group)
-    # "Who told you that?" has the order of a statement. "What is it?" has not, even if its subject was not found.
+    # "Who told you that?" has the order of a statement. "Why didn't you go?" has not, even if the subject was
+    # not found.
     elif group.verb.tag in ("AX", "MD") and (
         following.tag in ("PRS", "PRO", "DT", "PS", "EX")
         or following.lower in words_of("pronoun-subjects") | word_class("demonstratives")
