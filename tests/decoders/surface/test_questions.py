@@ -1,4 +1,4 @@
-"""Tests of the operation `say` with the concept know-01: "Is it far?" -> "So you want to know if it is far?"."""
+"""Tests of the operation `say` with the concept know-01: "Is it far?", "You want to know if it is far?"."""
 
 from __future__ import annotations
 
@@ -88,6 +88,16 @@ def test_without_the_change_the_wish_is_right() -> None:
             "How did your test go?",
             "(g / go-02 :ARG1 (t / test-01 :poss (y / you)) :manner (a / amr-unknown))",
             "how my test went",
+        ),
+        (
+            "How did the job interview go?",
+            "(g / go-02 :ARG1 (i / interview-01 :mod (j / job)) :manner (a / amr-unknown))",
+            "how the job interview went",
+        ),
+        (
+            "Is the account free of charge?",
+            "(f / free-03 :ARG1 (a / account) :ARG2 (c / charge) :polarity (a2 / amr-unknown))",
+            "if the account is free of charge",
         ),
         (
             "Where is your brother working?",

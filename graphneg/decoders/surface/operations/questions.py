@@ -67,8 +67,8 @@ def state_question(source: SentenceDraft, k: int) -> None:
     while len(tokens) > 2 and tokens[-1].lower in words_of("after-questions"):
         source.cut(len(tokens) - 1, len(tokens))
     _refuse_formula(source)
-    _correct_tags(source)
-    group = _question_group(source)
+    _correct_tags(source, k)
+    group = _question_group(source, k)
     polar = group.first == 0
     if group.inverted:
         # "What's your name?" becomes "what your name is".
@@ -84,7 +84,7 @@ def state_question(source: SentenceDraft, k: int) -> None:
     tokens.append(Token(".", "EN"))
 
 
-def _correct_tags(source: SentenceDraft) -> None:
+def _correct_tags(source: SentenceDraft, k: int) -> None:
     """Correct tags that are often wrong in questions, so that the subject can be found.
 
     A verb after its subject is tagged as a noun if the word can be both: *leave* in "When does the bus
@@ -110,6 +110,10 @@ def _correct_tags(source: SentenceDraft) -> None:
         if node.concept is not None and is_frame(node.concept)
         for index in source.indices(node.position)[:1]
     }
+    # The verb of the question is the word of its top node, if this word can be the verb: *go* in "How did the
+    # job interview go?"
+    heads = {index for index in source.indices(k) if index > first + 1} & events
+    events = heads or events
     for index in range(first + 2, len(tokens)):
         token, before = tokens[index], tokens[index - 1]
         # "Do you have a car?", "What did you do?"
@@ -129,7 +133,7 @@ def _correct_tags(source: SentenceDraft) -> None:
             return
 
 
-def _question_group(source: SentenceDraft) -> VerbGroup:
+def _question_group(source: SentenceDraft, k: int) -> VerbGroup:
     """Return the verb group of the main clause of a question.
 
     Raises:
@@ -153,13 +157,13 @@ def _question_group(source: SentenceDraft) -> VerbGroup:
         # "Isn't it nice?" expects the answer "yes".
         if group.negations:
             raise RealisationError("unclear-clause", "a negative question asks for nothing")
-        _limit_subject(source, group)
+        _limit_subject(source, group, k)
         return group
     if not first or len(opening) > _MAX_PHRASE or any(token.tag in (*VERBS, "PRS") for token in opening):
         raise RealisationError("unclear-clause", "the question does not begin with its question word")
     following = next((token for token in tokens[group.first + 1 :] if token.tag != "NEG"), EDGE)
     if group.inverted:
-        _limit_subject(source, group)
+        _limit_subject(source, group, k)
     # "Who told you that?" has the order of a statement. "Why didn't you go?" has not, even if the subject was
     # not found.
     elif group.verb.tag in ("AX", "MD") and (
@@ -170,7 +174,7 @@ def _question_group(source: SentenceDraft) -> VerbGroup:
     return group
 
 
-def _limit_subject(source: SentenceDraft, group: VerbGroup) -> None:
+def _limit_subject(source: SentenceDraft, group: VerbGroup, k: int) -> None:
     """Set the end of the subject of an inverted question.
 
     Raises:
@@ -185,6 +189,11 @@ def _limit_subject(source: SentenceDraft, group: VerbGroup) -> None:
     # "How was school today?" becomes "how school was today".
     elif end - start > 1 and tokens[end - 1].lower in TIME_NOUNS and tokens[end - 2].tag in NOUNS:
         end -= 1
+    # "Is the account free of charge?": the word of the top node is what the question asks about the subject.
+    elif group.first == 0 and group.verb.is_be and len(group.chain) == 1:
+        end = min([index for index in source.indices(k) if start < index < end], default=end)
+        if end == len(tokens):
+            raise RealisationError("unclear-clause", "the subject of the question was not found")
     # "When is the last time you saw it?" has two subjects.
     elif any(token.lower in words_of("pronoun-subjects") for token in tokens[start : end + 1]):
         raise RealisationError("unclear-clause", "the subject of the question is not clear")
