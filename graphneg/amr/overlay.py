@@ -32,6 +32,10 @@ from graphneg.errors import TransformError
 from graphneg.model import AmrGraph, AmrNode, Edit, Mention
 
 _LETTER = re.compile(r"[a-z]")
+WANTING = "want-01"
+"""Concept above a repeated request: "I want you to sit down." """
+KNOWING = "know-01"
+"""Concept above a repeated question, below `WANTING`: "I want to know when the bus leaves." """
 
 
 @dataclass(slots=True, eq=False)
@@ -606,7 +610,9 @@ class _Tree:
                 f"{_location_of(edit)}: no frame {edit.frame!r} for the voice {edit.voice!r}"
             )
         self._graft(edit, sources)
-        if edit.concept is not None:
+        if edit.concept == KNOWING:
+            self._state_question()
+        elif edit.concept is not None:
             self._state_wish(_atom(edit.concept, edit))
         if edit.voice == "other":
             self.exchange_speakers()
@@ -651,6 +657,35 @@ class _Tree:
         wish.attach(MutableNode("ARG0", None if own else "i", target=own))
         self._mentions = self._mentions or own is not None
 
+    def _state_question(self) -> None:
+        """Put a copied question under ``want-01`` and ``know-01``, with *I* as the subject of both.
+
+        "When does it leave?" ``(l / leave-11 :ARG0 (i / it) :time (a / amr-unknown))`` becomes "I want to
+        know when it leaves": ``(w / want-01 :ARG1 (k / know-01 :ARG1 (l / leave-11 ...) :ARG0 (i / i)) :ARG0
+        i)``. A yes/no question is put under ``truth-value``: "I want to know if it leaves."
+        """
+        asked = self._top
+        marks = [child for child in asked.below if child.role == "mode"]
+        polar = [child for child in asked.below if (child.role, child.concept) == ("polarity", "amr-unknown")]
+        for mark in (*marks, *polar):
+            mark.detach()
+        wish, knowing = MutableNode(None, WANTING), MutableNode("ARG1", KNOWING)
+        self._put_in_place_of(wish, asked)
+        wish.attach(knowing)
+        if polar:
+            truth = MutableNode("ARG1", "truth-value")
+            knowing.attach(truth)
+            asked.role, asked.role_align = "polarity-of", None
+            truth.attach(asked)
+        else:
+            asked.role, asked.role_align = "ARG1", None
+            knowing.attach(asked)
+        own = next((node for node in asked.walk() if node.concept == "i"), None)
+        asker = MutableNode("ARG0", None if own else "i", target=own)
+        knowing.attach(asker)
+        wish.attach(MutableNode("ARG0", target=own or asker))
+        self._mentions = True
+
     def exchange_speakers(self) -> None:
         """Exchange *I* and *you*: the speaker of a reply calls the other speaker's *I* "you"."""
         for node in self._top.walk():
@@ -660,7 +695,7 @@ class _Tree:
 
 # Verbs whose subject is also the subject of the clause below them, with the role of this subject. In "You
 # want to go", *you* is the ARG0 of want-01.
-_SUBJECT_ROLES = {"want-01": "ARG0", "obligate-01": "ARG1"}
+_SUBJECT_ROLES = {WANTING: "ARG0", "obligate-01": "ARG1"}
 # Roles of nodes that make a clause a request or a question.
 _MARKS_OF_REQUESTS = frozenset({"mode", "polite", "polarity"})
 # In a sentence that the other speaker repeats, *I* and *you* change places.

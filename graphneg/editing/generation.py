@@ -36,6 +36,7 @@ from graphneg.editing.planning import (
     editable,
     plan_edits,
     refusal_reason,
+    refused_statements,
 )
 from graphneg.editing.proof import Prover, Verdict, copied_clause, graphs_before
 from graphneg.editing.proposals import Donors, Proposal, UnknownFrameCounter, propose
@@ -86,6 +87,8 @@ REPLAY_BATCH = 200
 """Number of negatives that `stored_negatives` decodes in one batch."""
 MAX_ROUNDS = 12
 """Maximum number of planning rounds for a batch of dialogues. Later rounds replace refused negatives."""
+# Codes of the decoder's reasons that concern the repeated statement, not the reply frame.
+_REASONS_OF_STATEMENTS = frozenset({"unclear-clause", "unsupported-edit", "already-negative", "no-alignment"})
 NO_TOPIC = word_class("words-of-talk") | word_class("vague-words")
 """Lemmas that do not tell the topic of a text."""
 
@@ -357,6 +360,7 @@ class Negatives(NegativeStream):
                 refused = result if isinstance(result, str) else batch.keep(plan, result)
                 if refused is not None:
                     batch.refused[plan.dialogue.id].append((refused, plan.id))
+                    batch.exclude(plan, refused)
                 elif isinstance(result, _Made):
                     self.summary.add(result.negative)
                     self.summary.twins += result.twin is not None
@@ -811,6 +815,7 @@ class _Batch:
         self._tried = dict.fromkeys(self.made, 0)
         self._seen: set[tuple[str, ...]] = set()
         self.taken: Taken = defaultdict(set)
+        self._failures: set[tuple[str | int, ...]] = set()
         # The proposals of each transform, keyed by dialogue id.
         self.proposals: defaultdict[str, dict[str, Sequence[Proposal]]] = defaultdict(dict)
 
@@ -823,6 +828,23 @@ class _Batch:
                 self._tried[id] += self._amount - len(made)
                 slots[id] = range(first, self._tried[id])
         return slots
+
+    def exclude(self, plan: EditPlan, reason: str) -> None:
+        """Exclude the statement that a refused reply repeats, if it was refused for the same reason before.
+
+        In other reply frames, the decoder would refuse it again, so that the attempts could be used up before
+        all other statements of the dialogue are tried.
+
+        Args:
+            plan: The plan of the refused reply.
+            reason: Why the reply was refused.
+        """
+        if reason.partition(":")[0] in _REASONS_OF_STATEMENTS:
+            for statement in refused_statements(plan):
+                failure = (plan.dialogue.id, plan.turn, *statement, reason)
+                if failure in self._failures:
+                    self.taken[plan.dialogue.id].add(statement)
+                self._failures.add(failure)
 
     def missing(self) -> Iterator[tuple[str, str]]:
         """Yield the reason for each missing negative, with the id of the negative or of the dialogue.

@@ -25,7 +25,8 @@ from graphneg.store.dialogues import StoredDialogue, StoredTurn
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
 """The sites and sentences that earlier negatives have used, keyed by dialogue id. An edited site is a pair of
-the names of the transform and the site, a copied sentence a pair of a graph id and a node index."""
+the names of the transform and the site, a copied sentence a pair of a graph id and a node index. Statements
+that cannot be repeated are excluded by the pairs of `refused_statements`."""
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 
@@ -324,7 +325,12 @@ def _try(
         if response is not None:
             slot.answer_at(response)
         wanted = settings.recipe.times(name, len(slot.editable))
-        free = (one for one in ranked if not single or taken.isdisjoint(_used(one, slot.dialogue)))
+        free = (
+            one
+            for one in ranked
+            if not single
+            or (taken.isdisjoint(_used(one, slot.dialogue)) and taken.isdisjoint(refused_statements(one)))
+        )
         if slot.fresh_groups > 0:
             free = (one for one in free if taken.isdisjoint(_statements(one)))
         # Use a generator, so that the edits of a site are built only if the site is sampled. Most sites are
@@ -354,6 +360,25 @@ def _used(proposal: Proposal, dialogue: StoredDialogue) -> set[tuple[str, str]]:
     """
     return {(proposal.transform, proposal.site)} | {
         copied for copied in proposal.copied if copied[0] not in dialogue.graphs
+    }
+
+
+def refused_statements(proposal: Proposal | EditPlan) -> set[tuple[str, str]]:
+    """Return the members of `Taken` that exclude the earlier statements of a proposed reply.
+
+    If the decoder has refused to repeat a statement in two reply frames for the same reason, it will refuse
+    the other frames, too. These members then exclude the statement.
+
+    Args:
+        proposal: A proposal or a plan.
+
+    Returns:
+        A pair for each repeated statement; none if the reply repeats no statement.
+    """
+    return {
+        (edit.transform, f"refused {edit.from_amr}.{edit.from_position}")
+        for edit in proposal.edits
+        if edit.op == "say"
     }
 
 

@@ -190,6 +190,7 @@ CONTRADICTION = Recipe(
         ("quantifier_claim",),
         ("modality_claim",),
         ("request_claim",),
+        ("question_claim",),
     ),
     min_groups=1,
     max_groups=1,
@@ -200,6 +201,7 @@ CONTRADICTION = Recipe(
         "quantifier_claim": 2,
         "modality_claim": 2,
         "request_claim": 2,
+        "question_claim": 2,
     },
 )
 """Contradictory responses as in Sato et al. 2024. They are made by the contradiction edits of DEAM, and by
@@ -236,7 +238,7 @@ ALL = Recipe(
             "dialogue_act_change", "entity_swap", "perspective_substitution", "topical_statement",
             "negated_claim", "antonym_claim", "thing_claim", "time_claim", "quantity_claim", "asked_claim",
             "modality_claim", "tense_claim", "person_claim", "role_claim", "quantifier_claim",
-            "request_claim",
+            "request_claim", "question_claim",
         )
     ),
     min_groups=1,
@@ -251,8 +253,8 @@ ALL = Recipe(
             ),
             30,
         ),
-        "negated_claim": 8, "self_contradiction": 8, "request_claim": 8, "topical_statement": 6,
-        "person_swap": 3,
+        "negated_claim": 8, "self_contradiction": 8, "request_claim": 12, "question_claim": 5,
+        "topical_statement": 4, "person_swap": 2,
     },
 )  # fmt: skip
 """One edit by any transform. The transforms cover the error categories of Gupta et al. 2021 ("Synthesizing

@@ -97,8 +97,8 @@ def test_edits_of_any_sequence_of_graphs_are_well_formed(prince: Store, data: st
 
 
 RARE = {
-    "asked_claim", "modality_claim", "person_claim", "quantifier_claim", "quantity_claim", "request_claim",
-    "role_claim", "tense_claim", "thing_claim", "time_claim",
+    "asked_claim", "modality_claim", "person_claim", "quantifier_claim", "quantity_claim", "question_claim",
+    "request_claim", "role_claim", "tense_claim", "thing_claim", "time_claim",
 }  # fmt: skip
 """Transforms that need a request, or a short statement with a time, a number, a plan or certain words. A
 novel has few of them."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 from graphneg.amr.alignment import get_aligner
 from graphneg.amr.concept_words import PRONOUNS
+from graphneg.amr.overlay import KNOWING
 from graphneg.decoders.base import refuse_original
 from graphneg.decoders.surface.analysis.alignment import AlignmentCache, with_moved_spans
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
@@ -38,6 +39,7 @@ from graphneg.decoders.surface.operations.mood import (
 from graphneg.decoders.surface.operations.negation import affirm, negate
 from graphneg.decoders.surface.operations.pronouns import set_pronouns
 from graphneg.decoders.surface.operations.quantifiers import is_quantifier, set_quantifier
+from graphneg.decoders.surface.operations.questions import state_question
 from graphneg.decoders.surface.operations.removal import drop
 from graphneg.decoders.surface.operations.requests import deny_wish, state_request
 from graphneg.decoders.surface.operations.restating import (
@@ -343,6 +345,9 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     copy = _edits_of_copy(said_by, edits)
     if said_by.concept is None:
         replace_polite_wish(source, keep_claim(source, said_by.from_position or 0))
+    elif said_by.concept == KNOWING:
+        # The sentence is a question, and the reply repeats it as a wish to know the answer.
+        state_question(source, said_by.from_position or 0)
     else:
         # The sentence is a request, and the reply repeats it as a wish.
         state_request(source, said_by.from_position or 0)

@@ -45,7 +45,7 @@ def state_request(source: SentenceDraft, k: int) -> None:
         "Could you open the door, please?" becomes "I want you to open the door."
     """
     keep_text(source, k)
-    _cut_please(source)
+    cut_please(source)
     cut_openings(source)
     tokens = source.tokens
     while len(tokens) > 2 and tokens[0].lower in words_of("before-requests"):
@@ -77,8 +77,12 @@ def deny_wish(source: SentenceDraft) -> None:
     source.insert(1, Token("do", "AX"), Token("n't" if source.contracts else "not", "NEG"))
 
 
-def _cut_please(source: SentenceDraft) -> None:
-    """Remove *please*, with a comma next to it."""
+def cut_please(source: SentenceDraft) -> None:
+    """Remove *please*, with a comma next to it.
+
+    Args:
+        source: The sentence, edited in place.
+    """
     tokens = source.tokens
     for token in [token for token in tokens if token.lower == "please"]:
         index = tokens.index_of(token)

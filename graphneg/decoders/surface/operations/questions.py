@@ -1,0 +1,227 @@
+"""State a question as a wish to know its answer, so that a reply can repeat it.
+
+A question makes no claim, but it shows what its speaker wants to know. `state_question` writes the words of a
+question as a statement of this wish. The words that open a question and the formulas that ask for nothing
+("How are you?") are in ``restating.tsv``.
+
+Example: "When does the bus leave?" becomes "I want to know when the bus leaves." The other speaker then
+repeats "you don't want to know when the bus leaves". "Is it far?" becomes "I want to know if it is far."
+"""
+
+from __future__ import annotations
+
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup
+from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.inflection import DO
+from graphneg.decoders.surface.operations.mood import uninvert
+from graphneg.decoders.surface.operations.requests import cut_please
+from graphneg.decoders.surface.operations.restating import (
+    BROKEN,
+    cut_asides,
+    cut_openings,
+    keep_text,
+    words_of,
+)
+from graphneg.decoders.surface.refusals import is_dangling, refuse_idiom
+from graphneg.english.gazetteer import TITLES
+from graphneg.english.noun_kinds import is_frame
+from graphneg.english.tagging import NOUNS, VERBS
+from graphneg.english.words import readings, word_class
+
+MIN_ASKED = 3
+"""Minimum number of words of a question. "What time?" is too short to be repeated."""
+MAX_ASKED = 14
+"""Maximum number of words of a question. A reader does not notice a negation before a longer one."""
+# Tags of words that can be inside a subject after its auxiliary.
+_IN_SUBJECT = NOUNS | {"JJ", "DT", "PS", "CD", "POS", "PN", "EX"}
+# Maximum number of words before the verb of a question: "How many of the new students came?"
+_MAX_PHRASE = 6
+
+
+def state_question(source: SentenceDraft, k: int) -> None:
+    """Keep only a question, and turn it into a statement of its speaker's wish to know the answer.
+
+    Args:
+        source: The sentences of a turn, edited in place.
+        k: The index of the top node of the question.
+
+    Raises:
+        RealisationError: The sentence is no question that a reply can repeat (``unclear-clause``,
+            ``unsupported-edit``).
+
+    Example:
+        "And how much is it, sir?" becomes "I want to know how much it is."
+    """
+    keep_text(source, k)
+    cut_please(source)
+    cut_openings(source)
+    tokens = source.tokens
+    while len(tokens) > 2 and tokens[0].lower in words_of("before-questions"):
+        source.cut(0, 2 if tokens[1].text == "," else 1)
+    cut_asides(source)
+    end = tokens.run_start(len(tokens), ("EN", "PU"))
+    if not any("?" in token.text for token in tokens[end:]):
+        raise RealisationError("unclear-clause", "the sentence is no question")
+    source.cut(end, len(tokens))
+    while len(tokens) > 2 and tokens[-1].lower in words_of("after-questions"):
+        source.cut(len(tokens) - 1, len(tokens))
+    _refuse_formula(source)
+    _correct_tags(source, k)
+    group = _question_group(source, k)
+    polar = group.first == 0
+    if group.inverted:
+        # "What's your name?" becomes "what your name is".
+        clitics = {"'s": "has" if group.perfect else "is", "'re": "are", "'ll": "will", "'ve": "have"}
+        if group.verb.lower in clitics:
+            source.rewrite(group.verb, clitics[group.verb.lower])
+        uninvert(source, group)
+    tokens[0].sentence_initial = False
+    if tokens[0].tag != "NNP" and tokens[0].text != "I":
+        tokens[0].text = tokens[0].lower
+    opening = [Token("I", "PRS"), Token("want", "VBP"), Token("to", "TO"), Token("know", "VB")]
+    source.insert(0, *opening, *([Token("if", "SC")] if polar else []))
+    tokens.append(Token(".", "EN"))
+
+
+def _correct_tags(source: SentenceDraft, k: int) -> None:
+    """Correct tags that are often wrong in questions, so that the subject can be found.
+
+    A verb after its subject is tagged as a noun if the word can be both: *leave* in "When does the bus
+    leave?"
+    """
+    tokens = source.tokens
+    first = next((index for index, token in enumerate(tokens) if token.tag in ("AX", "MD")), None)
+    if first is None:
+        return
+    verb, following = tokens[first], tokens.get(first + 1)
+    # "How much is it?" asks for an amount; *much* is no subject.
+    if first == 2 and tokens[0].lower == "how" and tokens[1].tag == "PN":
+        tokens[1].tag = "RB"
+    if following.lower == "there" and verb.is_be:
+        following.tag = "EX"
+    # In "Is this the office?", the subject is *this*. In "Is this office open?", it is *this office*.
+    pointing = following.lower in word_class("demonstratives")
+    if pointing and tokens.get(first + 2).tag in ("DT", "PS", "IN", "RB"):
+        following.tag = "PRS"
+    events = {
+        index
+        for node in source.graph.nodes
+        if node.concept is not None and is_frame(node.concept)
+        for index in source.indices(node.position)[:1]
+    }
+    # The verb of the question is the word of its top node, if this word can be the verb: *go* in "How did the
+    # job interview go?"
+    heads = {index for index in source.indices(k) if index > first + 1} & events
+    events = heads or events
+    for index in range(first + 2, len(tokens)):
+        token, before = tokens[index], tokens[index - 1]
+        # "Do you have a car?", "What did you do?"
+        helped = verb.expanded in DO or verb.tag == "MD"
+        if helped and token.lower in ("have", "do"):
+            token.tag = "VB"
+        if token.tag not in (*_IN_SUBJECT, "PRO", "PRS"):
+            return
+        # A word after *the*, *your* or an adjective is a noun: *test* in "How did your test go?"
+        if index not in events or before.tag in ("DT", "PS", "JJ", "CD", "POS"):
+            continue
+        if verb.is_be and token.lower.endswith("ing"):
+            token.tag = "VBG"
+            return
+        if helped and token.lemma == token.lower and "VERB" in readings(token.lower):
+            token.tag = "VB"
+            return
+
+
+def _question_group(source: SentenceDraft, k: int) -> VerbGroup:
+    """Return the verb group of the main clause of a question.
+
+    Raises:
+        RealisationError: The text is not one question with a known subject (``unclear-clause``).
+    """
+    tokens = source.tokens
+    groups = [group for group in source.parse_verbs() if group.is_main and group.kind == "finite"]
+    if not groups:
+        raise RealisationError("unclear-clause", "the question has no verb")
+    group = groups[0]
+    if any(other.inverted for other in groups[1:]):
+        raise RealisationError("unclear-clause", "the text consists of several questions")
+    refuse_idiom(source, group.main)
+    opening = tokens[: group.first]
+    first = tokens[0].lower in words_of("question-words") or (
+        tokens[0].tag == "IN" and tokens[1].lower in words_of("question-words")
+    )
+    if group.first == 0:
+        if not group.inverted or group.subject is None:
+            raise RealisationError("unclear-clause", "the subject of the question was not found")
+        # "Isn't it nice?" expects the answer "yes".
+        if group.negations:
+            raise RealisationError("unclear-clause", "a negative question asks for nothing")
+        _limit_subject(source, group, k)
+        return group
+    if not first or len(opening) > _MAX_PHRASE or any(token.tag in (*VERBS, "PRS") for token in opening):
+        raise RealisationError("unclear-clause", "the question does not begin with its question word")
+    following = next((token for token in tokens[group.first + 1 :] if token.tag != "NEG"), EDGE)
+    if group.inverted:
+        _limit_subject(source, group, k)
+    # "Who told you that?" has the order of a statement. "Why didn't you go?" has not, even if the subject was
+    # not found.
+    elif group.verb.tag in ("AX", "MD") and (
+        following.tag in ("PRS", "PRO", "DT", "PS", "EX")
+        or following.lower in words_of("pronoun-subjects") | word_class("demonstratives")
+    ):
+        raise RealisationError("unclear-clause", "the subject of the question was not found")
+    return group
+
+
+def _limit_subject(source: SentenceDraft, group: VerbGroup, k: int) -> None:
+    """Set the end of the subject of an inverted question.
+
+    Raises:
+        RealisationError: The subject is not clear (``unclear-clause``).
+    """
+    if group.subject is None:
+        raise RealisationError("unclear-clause", "the subject of the question was not found")
+    tokens, (start, end) = source.tokens, group.subject
+    # "Is it bad news?": a pronoun is a subject of one word.
+    if tokens[start].lower in words_of("pronoun-subjects"):
+        end = start + 1
+    # "How was school today?" becomes "how school was today".
+    elif end - start > 1 and tokens[end - 1].lower in TIME_NOUNS and tokens[end - 2].tag in NOUNS:
+        end -= 1
+    # "Is the account free of charge?": the word of the top node is what the question asks about the subject.
+    elif group.first == 0 and group.verb.is_be and len(group.chain) == 1:
+        end = min([index for index in source.indices(k) if start < index < end], default=end)
+        if end == len(tokens):
+            raise RealisationError("unclear-clause", "the subject of the question was not found")
+    # "When is the last time you saw it?" has two subjects.
+    elif any(token.lower in words_of("pronoun-subjects") for token in tokens[start : end + 1]):
+        raise RealisationError("unclear-clause", "the subject of the question is not clear")
+    group.subject = (start, end)
+
+
+def _refuse_formula(source: SentenceDraft) -> None:
+    """Refuse words that are no question, or that nobody would repeat as a wish to know something.
+
+    Raises:
+        RealisationError: The words are no plain question (``unclear-clause``), or a formula, an offer or a
+            request such as "How are you?" (``unsupported-edit``).
+    """
+    tokens = source.tokens
+    words = [token.lower for token in tokens]
+    if not MIN_ASKED <= len(words) <= MAX_ASKED:
+        raise RealisationError("unclear-clause", "the question is too short or too long")
+    if any(token.tag in ("EN", "QT", "PU") or BROKEN.search(token.text) for token in tokens):
+        raise RealisationError("unclear-clause", "the question contains a quotation, a comma or a break")
+    if tokens[-1].lower in TITLES or is_dangling(tokens, 0) or tokens[-1].tag in ("MD", "PS", "DT", "CC"):
+        raise RealisationError("unclear-clause", "the question is incomplete")
+    text = "_".join(words) + "_"
+    formula = next((one for one in words_of("question-formulas") if text.startswith(one + "_")), None)
+    if formula is not None or not word_class("courtesies").isdisjoint(words):
+        raise RealisationError("unsupported-edit", "the question is a formula, an offer or a request")
+    # "What would you do if you were me?" cannot be said with *I* and *you* exchanged.
+    if "if" in words and "were" in words:
+        raise RealisationError("unclear-clause", "the question contains a condition that is not true")
+    pointer = next((word for word in words if word in words_of("unasked-words")), None)
+    if pointer is not None:
+        raise RealisationError("unclear-clause", f"'{pointer}' in the question refers to another sentence")
