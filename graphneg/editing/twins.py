@@ -144,7 +144,7 @@ def _refusals(
 def _replaces_turn(edits: Iterable[Edit]) -> bool:
     """Return whether an edit replaces a whole turn by another sentence.
 
-    The negative then has nothing in common with the right reply as loaded, so that the two are no minimal pair.
+    The negative then has nothing in common with the right reply as loaded, so the two are no minimal pair.
     """
     return any(edit.op == "graft" and edit.role is None and edit.position <= 0 for edit in edits)
 
