@@ -3,7 +3,7 @@
 A negative and its twin are a minimal pair. A judge that prefers the negative cannot have noticed the error,
 and a judge that rejects both has noticed only that the replies are edited. There are three kinds of twins. If
 the negative is an edited response of the dialogue, its twin is the response before the edit. If the negative
-is a composed reply, it repeats an earlier clause with a change, and has one of two kinds of twins:
+repeats an earlier clause with a change, it has one of two kinds of twins:
 
 - The reply repeats the clause without the change.
 
@@ -46,6 +46,8 @@ If the change adds a negation, only one of this number can have a twin without t
 statements contain a negation that the change removes. A classifier of words can then hardly use *not* to tell
 negatives from twins.
 """
+
+_NEGATED = "of the negative and this twin, only the negative would contain a negation"
 
 _REPLACED = "the whole reply was replaced, so the right reply is not the same reply without the error"
 
@@ -96,7 +98,11 @@ def planned_twins(settings: EditSettings, plan: EditPlan) -> list[PlannedTwin] |
         if settings.target == "response":
             if _replaces_turn(plan.edits):
                 return f"no-twin: {_REPLACED}"
-            return [PlannedTwin("unedited")]
+            if not _appends_sentence(plan.edits):
+                return [PlannedTwin("unedited")]
+            if _only_negative_negated(settings.seed, plan.dialogue, plan.edits):
+                return f"no-twin: {_NEGATED}"
+            return [PlannedTwin("reply", tuple(edit for edit in plan.edits if edit.copy_of is None))]
         return "no-twin: no edit of the whole dialogue is known that would leave it coherent"
     [say, *others] = saying
     changes = tuple(edit for edit in plan.edits if edit is not say)
@@ -132,8 +138,8 @@ def _refusals(
     # A: "I like the big star. How's the food?" B: "So you like the big star?" does not answer the question.
     elif "?" in turns[reply - 1].text:
         unchanged = "the turn before the reply asks a question, which the twin would not answer"
-    elif _adds_negation(changes) and number(seed, "negation", dialogue.id, say.site) % _ODDS:
-        unchanged = "of the negative and this twin, only the negative would contain a negation"
+    elif _only_negative_negated(seed, dialogue, changes):
+        unchanged = _NEGATED
     edited = refusal_of_texts(turns, turns[reply].turn, say, changes)
     # Turns after the reply answer the unedited statement, too.
     if edited is None and turns[reply].turn != last:
@@ -149,9 +155,18 @@ def _replaces_turn(edits: Iterable[Edit]) -> bool:
     return any(edit.op == "graft" and edit.role is None and edit.position <= 0 for edit in edits)
 
 
-def _adds_negation(changes: Iterable[Edit]) -> bool:
-    """Return whether a change adds a negation: "So you don't like tea?" after "I like tea"."""
-    return any(edit.op == "add" and edit.role == "polarity" for edit in changes)
+def _appends_sentence(edits: Iterable[Edit]) -> bool:
+    """Return whether a copied sentence is added to the right reply: "I'll do it. She hates letters."."""
+    return any(edit.op == "graft" and edit.role == "snt" for edit in edits)
+
+
+def _only_negative_negated(seed: int, dialogue: StoredDialogue, edits: Iterable[Edit]) -> bool:
+    """Return whether an edit adds a negation, and its site is not drawn for a twin without the negation.
+
+    After "I like tea", the negative "So you don't like tea?" contains *not*, and "So you like tea?" does not.
+    """
+    negation = next((edit for edit in edits if edit.op == "add" and edit.role == "polarity"), None)
+    return negation is not None and number(seed, "negation", dialogue.id, negation.site) % _ODDS != 0
 
 
 def possible_twins(seed: int, dialogue: StoredDialogue, last: int, edits: Sequence[Edit]) -> frozenset[Kind]:
@@ -168,7 +183,11 @@ def possible_twins(seed: int, dialogue: StoredDialogue, last: int, edits: Sequen
     """
     say = next((edit for edit in edits if edit.op == "say"), None)
     if say is None:
-        return frozenset[Kind]() if _replaces_turn(edits) else frozenset({"unedited"})
+        if _replaces_turn(edits):
+            return frozenset()
+        if not _appends_sentence(edits):
+            return frozenset({"unedited"})
+        return frozenset[Kind]() if _only_negative_negated(seed, dialogue, edits) else frozenset({"reply"})
     reasons = _refusals(seed, dialogue, last, say, [edit for edit in edits if edit is not say])
     return frozenset(kind for kind, reason in reasons.items() if reason is None)
 

@@ -97,7 +97,8 @@ def write_variants(store: Store, settings: EditSettings, plans: Sequence[EditPla
     """Write plans to the store as variants, many in each transaction.
 
     A variant that the store contains already is not written again. A stored variant with the same id but
-    different edits is replaced. The edits differ, for example, if the graphs were parsed again.
+    different edits or another target is replaced. The edits differ, for example, if the graphs were parsed
+    again.
 
     Args:
         store: Store with the dialogues.
@@ -191,7 +192,10 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
     edits: dict[str, list[Row]] = {}
     for plan in plans:
         row: Row = {"dialogue": plan.dialogue.id, "id": plan.id, "turn": plan.turn, "slot": plan.slot}
-        variants[plan.id] = shared | row | {"digest": digest([list(edit) for edit in plan.edits])}
+        # Runs with different targets can plan the same edits under the same id, so the digest contains the
+        # target.
+        content = [settings.target, plan.turn, [list(edit) for edit in plan.edits]]
+        variants[plan.id] = shared | row | {"digest": digest(content)}
         edits[plan.id] = []
         for step, edit in enumerate(plan.edits):
             # The node to which the edit is linked in the store. If the edit changes a copied subtree, its

@@ -88,6 +88,31 @@ class TestTwins:
             assert twin.response == negative.original.response
             assert not twin.edits and twin.original.response is None
 
+    def test_are_not_the_right_replies_if_the_whole_reply_was_replaced(
+        self, dialogues: DialogueGraph
+    ) -> None:
+        made = stream(dialogues, transforms=["topical_statement"], target="response", twins=True)
+        assert not list(made) and made.summary.skipped["no-twin"] > 0
+
+    def test_of_added_sentences_add_the_unchanged_sentence(self, dialogues: DialogueGraph) -> None:
+        whole: dict[str, Any] = {"limit": None, "splits": ()}
+        made = stream(dialogues, transforms=["self_contradiction"], target="response", twins=True, **whole)
+        found = pairs_of(list(made))
+        assert found
+        for negative, twin in found:
+            right = negative.original.response or ""
+            assert negative.response != twin.response
+            # "I need beef. I hate tea" and "I need beef. I love tea" begin with the reply "I need beef".
+            for reply in (negative.response, twin.response):
+                assert len(reply) > len(right) and reply[: len(right) - 1] == right[:-1]
+
+    def test_seldom_lack_a_negation_that_only_the_negative_contains(self, dialogues: DialogueGraph) -> None:
+        whole: dict[str, Any] = {"limit": None, "splits": ()}
+        made = stream(dialogues, transforms=["negated_claim"], twins=True, **whole)
+        found = pairs_of(list(made))
+        only = [pair for pair in found if "n't" in pair[0].response and "n't" not in pair[1].response]
+        assert len(found) > 20 and len(only) < len(found) / 3
+
     def test_are_counted_apart_and_a_negative_without_one_is_left_out(self, dialogues: DialogueGraph) -> None:
         made = stream(dialogues, transforms=["asked_claim"], target="response", twins=True)
         assert not list(made)
