@@ -1,5 +1,5 @@
 // Link each word to its replacements on a scale: on the scale "time", "monday" is linked to "thursday".
-// $moves: maps of from and to (texts of terms in the store) and scale (its name)
+// $moves: maps with the keys from and to (texts of terms in the store) and scale (name of the scale)
 // Columns: moves (number of links written)
 UNWIND $moves AS row
 MATCH (a:Term {text: row.from})

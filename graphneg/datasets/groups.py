@@ -279,7 +279,7 @@ def labelled_context(group: Group) -> LabelledContext:
         by_source[answer.source].append(answer)
     parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     edited: dict[int, tuple[str, ...]] = {}
-    # Leave out correct responses to an edited context (twins). They may be wrong in the unedited context of
+    # Leave out twins that follow an edited context. They may be wrong in the unedited context of
     # the group.
     right = tuple(dict.fromkeys(answer.text for answer in group.positives if answer.context is None))
     # In `LabelledContext.responses`, wrong responses come after the correct responses, so the first wrong

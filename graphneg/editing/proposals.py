@@ -111,7 +111,8 @@ class UtteranceSamples:
     def draw(self, corpus: str, split: str, seed: int, *names: str) -> Sequence[SampleRow]:
         """Return a random sample of the utterances in a corpus split.
 
-        A split has only a few different samples. The seed and the names determine which one is returned.
+        A few samples are drawn for each split in advance. The seed and the names determine which of them is
+        returned.
 
         Args:
             corpus: Name of the corpus.

@@ -200,7 +200,8 @@ def _examples_text(examples: Sequence[Exchange]) -> str:
 def _token_ids(model: LanguageModel, shown: list[int], question: Question, longer: int) -> _TokenIds:
     """Convert the observed reply and the prompts for both perspectives into token ids. See `_TokenIds`."""
     observed = question.observed
-    # After solved examples, a reply ends at a line break. A trained model ends the reply with an end token.
+    # If the prompt contains solved examples, the reply ends at a line break. A trained model ends it with an
+    # end token instead.
     if shown:
         target = model.tokenizer(answer(observed.response) + "\n", add_special_tokens=False)["input_ids"]
     else:

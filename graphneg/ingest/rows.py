@@ -371,8 +371,8 @@ def opposite_row(opposite: Opposite, lexicon: Lexicon) -> Row:
             "old" are opposites for a person, an animal or a plant.
 
     Returns:
-        A row with the pair, the noun kinds of both words, and the kinds of things for which they are
-        opposites.
+        A row with the two words, the noun kind of each word, and the kinds of things that both words can
+        describe as opposites.
     """
     start, end = opposite.start, opposite.end
     known = {

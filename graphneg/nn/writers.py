@@ -261,7 +261,9 @@ def cut(text: str, stop: Sequence[str]) -> tuple[str, bool]:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One row of a batch: a prompt for which one text is sampled, or all texts are found by a beam search.
+    """One row of a batch: a prompt, with the settings for generating its text.
+
+    With sampling, each row gets one text. With beam search, it gets as many texts as are requested.
 
     Attributes:
         tokens: The tokens of the prompt.

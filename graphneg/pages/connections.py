@@ -123,7 +123,7 @@ class LimitedProtocol(H11Protocol):
         self._stall = self.loop.call_later(seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Cancel the timer, because the visitor continues to read the response."""
+        """Cancel the timer, because the visitor has started to receive the response again."""
         super().resume_writing()
         self._stalled_since = None
         if self._stall:

@@ -52,7 +52,7 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def written(self) -> tuple[str, ...]:
-        """All words, in lower case, that annotators may write for the answer in a sheet."""
+        """All words, in lower case, by which annotators can give this answer in a spreadsheet."""
         return tuple(word.lower() for word in (self.value, self.value[:1], self.key, *self.words) if word)
 
 

@@ -114,7 +114,7 @@ class Layout(ABC):
 
 @dataclass(frozen=True)
 class OneByOne(Layout):
-    """Ask for one blank per prompt, which ends with the text before this blank.
+    """Ask for one blank per prompt. The prompt ends with the text before this blank.
 
     First, the prompt shows the whole text with a mark for each blank: ``[word]``, ``[phrase]`` or
     ``[sentence]``. ``graphneg train infill`` trains models for this layout. For other causal models, the

@@ -378,8 +378,8 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
         k: The index of the node of the polarity constant.
 
     Raises:
-        RealisationError: No negative word was found in the clause (``no-alignment``), or the negative word
-            cannot be removed, for example because it is part of an idiom (any other code).
+        RealisationError: No negative word was found in the clause (code ``no-alignment``), or the negative
+            word cannot be removed (other codes), for example because it is part of an idiom.
 
     Example:
         "I didn't see any birds." becomes "I saw some birds."

@@ -52,7 +52,7 @@ def state_request(source: SentenceDraft, k: int) -> None:
         source.cut(0, 2 if tokens[1].text == "," else 1)
     asks = any("?" in token.text for token in tokens)
     wanted = _cut_request(source)
-    # "Tin or bottle?" is no order, though both nouns are verbs, too.
+    # "Tin or bottle?" is not an order, although "tin" and "bottle" can also be verbs.
     if asks and wanted == "order":
         raise RealisationError("unclear-clause", "the question is no request")
     while len(tokens) > 2 and tokens[0].lower in words_of("before-requests"):
