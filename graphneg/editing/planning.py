@@ -383,7 +383,7 @@ def refused_statements(proposal: Proposal | EditPlan) -> set[tuple[str, str]]:
 
 
 def _statements(proposal: Proposal) -> set[tuple[str, str]]:
-    """Return pairs of the transform of a proposal and an earlier statement that the proposed reply repeats."""
+    """Return pairs of the transform of a proposal and an earlier statement that the reply repeats."""
     return {
         (proposal.transform, f"says {edit.from_amr}.{edit.from_position}")
         for edit in proposal.edits

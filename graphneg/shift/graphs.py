@@ -9,7 +9,7 @@ focus::
     P(p | f) = (n(f, p) + STRENGTH * (BACK_OFF * P2(p | f) + (1 - BACK_OFF) * P(p))) / (n(f) + STRENGTH)
 
 Here, ``n(f)`` is the number of shifts from ``f``, and ``n(f, p)`` is the number of shifts from ``f`` to
-``p``. If only one edge is followed, ``BACK_OFF`` is 0.
+``p``. `BACK_OFF` is 0 if shifts over two edges are ignored.
 """
 
 from __future__ import annotations

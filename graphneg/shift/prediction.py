@@ -68,7 +68,7 @@ class Predictor(Protocol):
         Args:
             post: Turns before the reply, with their keywords and foci.
             focus: Keyword of these turns that the reply attends to.
-            subsets: Subsets of the candidate perspectives, that is, of keywords to which the reply may move.
+            subsets: Subsets of the candidate perspectives (keywords to which the reply moves).
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets.
@@ -100,7 +100,7 @@ def choices_of(
         predictor: Predictor to call.
         post: Turns before the reply, with their keywords and foci.
         focus: Keyword of these turns that the reply attends to.
-        subsets: Subsets of the candidate perspectives, that is, of keywords to which the reply may move.
+        subsets: Subsets of the candidate perspectives (keywords to which the reply moves).
 
     Returns:
         The chosen candidate of each subset, in the order of the subsets.
@@ -141,7 +141,7 @@ class FrequencyPredictor:
         Args:
             post: Turns before the reply, with their keywords and foci.
             focus: Keyword of these turns that the reply attends to.
-            subsets: Subsets of the candidate perspectives, that is, of keywords to which the reply may move.
+            subsets: Subsets of the candidate perspectives (keywords to which the reply moves).
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets. Scores are likelihoods.
@@ -238,7 +238,7 @@ class EmbeddingPredictor:
         Args:
             post: Turns before the reply, with their keywords and foci.
             focus: Keyword of these turns that the reply attends to.
-            subsets: Subsets of the candidate perspectives, that is, of keywords to which the reply may move.
+            subsets: Subsets of the candidate perspectives (keywords to which the reply moves).
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets.
@@ -401,7 +401,7 @@ class CausalPredictor:
         Args:
             post: Turns before the reply, with their keywords and foci.
             focus: Keyword of these turns that the reply attends to.
-            subsets: Subsets of the candidate perspectives, that is, of keywords to which the reply may move.
+            subsets: Subsets of the candidate perspectives (keywords to which the reply moves).
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets.
@@ -498,7 +498,7 @@ class Seq2SeqPredictor:
         Args:
             post: Turns before the reply, with their keywords and foci.
             focus: Keyword of these turns that the reply attends to.
-            subsets: Subsets of the candidate perspectives, that is, of keywords to which the reply may move.
+            subsets: Subsets of the candidate perspectives (keywords to which the reply moves).
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets.

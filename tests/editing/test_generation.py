@@ -233,7 +233,7 @@ class TestNegatives:
 
 class TestMissingNegatives:
     @pytest.mark.parametrize("recipe", ["all", "deam"])
-    @pytest.mark.parametrize("per_dialogue", [1, 25])
+    @pytest.mark.parametrize("per_dialogue", [1, 60])
     def test_missing_negatives_are_counted_once_and_not_by_attempt(
         self, dialogues: DialogueGraph, recipe: str, per_dialogue: int
     ) -> None:
