@@ -139,12 +139,12 @@ class Plugins:
             ) from error
         own_name = getattr(found, "name", None)
         # Records contain the name of the class, so a different registered name would not be found in them.
-        if isinstance(found, type) and isinstance(own_name, str):
-            if _normalized_name(own_name) != _normalized_name(entry.name):
-                raise self.error(
-                    f"{self.kind} {entry.name} ({entry.value}) has the name {own_name!r}; "
-                    "use the same name for the entry point and in the class"
-                )
+        is_named = isinstance(found, type) and isinstance(own_name, str)
+        if is_named and _normalized_name(str(own_name)) != _normalized_name(entry.name):
+            raise self.error(
+                f"{self.kind} {entry.name} ({entry.value}) has the name {own_name!r}; "
+                "use the same name for the entry point and in the class"
+            )
         return found
 
     def make(self, name: str, options: Mapping[str, Any], *given: Any) -> Any:

@@ -274,6 +274,9 @@ def valid_dialogues(
 
     Yields:
         Dialogues with their positions, and rejected items.
+
+    Raises:
+        InputError: An entry is neither an `Item` nor a `Rejected`.
     """
     for item in items:
         if isinstance(item, Rejected):
