@@ -323,7 +323,7 @@ def generate(
     *,
     name: str = argument(
         ...,
-        "Name of the generator, such as overlap. An unknown name is refused with a list of the installed generators.",
+        "Name of the generator, such as overlap. For an unknown name, the error lists all generators.",
         "NAME",
         autocompletion=completing("generators.base:generator_names"),
     ),
