@@ -740,7 +740,7 @@ def _again(
         made[one.negative.id] = replace(one, negative=msgspec.structs.replace(one.negative, proved=proved))
     for id in ids:
         if id not in variants:
-            # A generator such as ``overlap`` stores no edits, so its negatives have ids that are unknown here.
+            # A generator such as ``overlap`` stores no edits, so the ids of its negatives are unknown here.
             yield (
                 "this store has no negative with this id; the ids are in the output file, and only negatives "
                 "that were made by editing graphs can be explained"
