@@ -119,13 +119,33 @@ class Plugins:
         entry = entries.get(_normalized_name(name))
         if entry is None:
             raise self.error(f"no {self.kind} named {name!r}; choose one of {', '.join(self.names())}")
+        # graphneg's optional dependencies belong to its own plugins, so only those get the advice to install
+        # them.
+        is_own = entry.value.startswith("graphneg.")
+        advice = "; install its packages (pip install 'graphneg[neural]')" if is_own else ""
         try:
-            return entry.load()
+            found = entry.load()
         except (ImportError, AttributeError) as error:
             raise self.error(
-                f"{self.kind} {entry.name} ({entry.value}) can't be imported: {error}; "
-                "install its packages (pip install 'graphneg[neural]')"
+                f"{self.kind} {entry.name} ({entry.value}) can't be imported: {first_line(error)}{advice}"
             ) from error
+        except Exception as error:
+            # A module of another package may raise any exception while it is imported.
+            if is_own:
+                raise
+            raise self.error(
+                f"{self.kind} {entry.name} ({entry.value}) can't be imported: "
+                f"{type(error).__name__}: {first_line(error)} (set {TRACEBACK}=1 to see where)"
+            ) from error
+        own_name = getattr(found, "name", None)
+        # Records contain the name of the class, so a different registered name would not be found in them.
+        is_named = isinstance(found, type) and isinstance(own_name, str)
+        if is_named and _normalized_name(str(own_name)) != _normalized_name(entry.name):
+            raise self.error(
+                f"{self.kind} {entry.name} ({entry.value}) has the name {own_name!r}; "
+                "use the same name for the entry point and in the class"
+            )
+        return found
 
     def make(self, name: str, options: Mapping[str, Any], *given: Any) -> Any:
         """Load the plugin with the given name, and create its component, such as a decoder.
@@ -159,8 +179,9 @@ class Plugins:
             try:
                 return factory(**options)
             except TypeError as error:
+                with_options = f" with options {sorted(options)}" if options else ""
                 raise self.error(
-                    f"{self.kind} {name} can't be made with options {sorted(options)}: {error}"
+                    f"{self.kind} {name} can't be made{with_options}: {error}; see docs/extending.md"
                 ) from error
 
     def _entry_points(self) -> dict[str, EntryPoint]:

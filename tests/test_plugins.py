@@ -24,6 +24,12 @@ class Plain:
         self.made_with = (given, beams)
 
 
+class Named:
+    """A plugin whose name differs from the name of its entry point."""
+
+    name = "right"
+
+
 def anything(**options: Any) -> dict[str, Any]:
     """Act as a plugin that takes any option."""
     return options
@@ -37,6 +43,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
         "any-thing": f"{__name__}:anything",
         "gone": "no.such.module:Part",
         "nameless": f"{__name__}:nothing",
+        "misnamed": f"{__name__}:Named",
     }
     entries = [EntryPoint(name, value, GROUP) for name, value in named.items()]
     entries += [
@@ -47,7 +54,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_names_stand_in_alphabetical_order_and_once() -> None:
-    assert PLUGINS.names() == ["Plain", "any-thing", "gone", "nameless", "surface"]
+    assert PLUGINS.names() == ["Plain", "any-thing", "gone", "misnamed", "nameless", "surface"]
 
 
 @pytest.mark.parametrize("name", ["any-thing", "any_thing", " Any-Thing "])
@@ -75,7 +82,8 @@ def test_a_part_is_made_of_what_all_are_given_and_its_options() -> None:
         ),
         ("plain", {"beams": 0}, r"decoder plain can't be made with options \['beams'\]: beams below 1"),
         ("gone", {}, r"gone \(no\.such\.module:Part\) can't be imported: No module named 'no'"),
-        ("nameless", {}, r"nameless \(.*:nothing\) can't be imported: .*nothing.*; install its packages"),
+        ("nameless", {}, r"nameless \(.*:nothing\) can't be imported: .*nothing.*'$"),
+        ("misnamed", {}, r"misnamed \(.*:Named\) has the name 'right'; use the same name"),
     ],
 )
 def test_what_can_not_be_had_is_told_in_its_own_kind_of_error(

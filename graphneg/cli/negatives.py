@@ -187,6 +187,8 @@ def negatives(
             raise BadParameter(
                 "--debug-sites requires --transform NAME and can't be combined with -o or --explain"
             )
+        if shard is not None:
+            raise BadParameter("--debug-sites can't be combined with --shard; choose dialogues with --limit")
         with where.opened() as graph, advise_on_interrupt("nothing was changed"):
             chosen.require(graph, with_graphs=True)
             show_sites(
@@ -321,7 +323,7 @@ def generate(
     *,
     name: str = argument(
         ...,
-        "Name of the generator: overlap, or another installed generator.",
+        "Name of the generator, such as overlap. For an unknown name, the error lists all generators.",
         "NAME",
         autocompletion=completing("generators.base:generator_names"),
     ),

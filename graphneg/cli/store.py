@@ -160,9 +160,18 @@ def load(
     from graphneg.ingest.loader import get_loader, loader_names
 
     if corpus is None:
-        loaders = ((f"[bold]{known}[/]", get_loader(known).summary) for known in loader_names())
+        loaders: list[tuple[str, str]] = []
+        failures: list[str] = []
+        for known in loader_names():
+            # Another package's loader may be broken. List the other loaders, and report this one below them.
+            try:
+                loaders.append((f"[bold]{known}[/]", get_loader(known).summary))
+            except InputError as error:
+                failures.append(str(error))
         results().print(plain_table("corpus", "description", rows=loaders))
         results().print("[dim]graphneg load CORPUS PATH...   documented in docs/loaders.md[/]")
+        for failure in failures:
+            print_note(failure)
         return
     if corpus == SNAPSHOT:
         _load_snapshot(paths or (), where)

@@ -740,7 +740,11 @@ def _again(
         made[one.negative.id] = replace(one, negative=msgspec.structs.replace(one.negative, proved=proved))
     for id in ids:
         if id not in variants:
-            yield "this store has no negative with this id; the ids are in the output file"
+            # A generator such as ``overlap`` stores no edits, so the ids of its negatives are unknown here.
+            yield (
+                "this store has no negative with this id; the ids are in the output file, and only negatives "
+                "that were made by editing graphs can be explained"
+            )
         else:
             yield made[id] if id in made else variants[id].fault or ""
 

@@ -590,7 +590,11 @@ def propose(
         # A user may have written the query, so check each record before using it.
         id, edits = record.get("dialogue"), record.get("edits")
         if id is None or not isinstance(edits, list):
-            raise TransformError(f"{transform.place}: the query must return 'dialogue' and 'edits'")
+            returned = ", ".join(f"{column} ({_type_name(value)})" for column, value in record.items())
+            raise TransformError(
+                f"{transform.place}: the query must return 'dialogue' and 'edits', an id and a list of maps; "
+                f"it returned {returned}"
+            )
         of = graphs.get(id)
         if of is None:
             raise TransformError(f"{transform.place}: {id!r} is not one of the requested dialogues")
@@ -605,6 +609,12 @@ def propose(
                 )
             sites[site] = proposal
     return {id: [sites[site] for site in sorted(sites)] for id, sites in found.items()}
+
+
+def _type_name(value: Any) -> str:
+    """Return the name that Cypher uses for the type of a returned value, such as ``list``."""
+    names = {"NoneType": "null", "dict": "map", "str": "text", "int": "integer", "bool": "boolean"}
+    return names.get(type(value).__name__, type(value).__name__)
 
 
 def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str, Any]]) -> list[Record]:

@@ -40,6 +40,9 @@ CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "
 """The error categories of Gupta et al. 2021. Each transform belongs to one of them."""
 PROOFS = ("contradicts", "other argument", "asks what was said")
 """The relations to an earlier clause that can prove an error; see `graphneg.editing.proof`."""
+NEEDS = ("opposites", "frames", "shifts", "donors")
+"""Values of the header key ``needs``: the data that a transform depends on. A value in parentheses means that
+the transform uses the data only if they are loaded."""
 _FROM_OTHER_DIALOGUES = frozenset({"donors", "shifts"})
 """Values of the header key ``needs`` for data that are computed from all dialogues of a corpus. The other
 values, such as ``opposites``, are resources that the user loads."""
@@ -191,6 +194,8 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
         known = ", ".join(TARGETS)
         raise TransformError(f"{place}: '// target:' must be one of {known}, not {fields['target']!r}")
     needs = tuple(re.split(r"[,\s]+", fields["needs"])) if fields.get("needs") else ()
+    if unknown := next((one for one in needs if one.strip("()") not in NEEDS), None):
+        raise TransformError(f"{place}: '// needs:' must be one of {', '.join(NEEDS)}, not {unknown!r}")
     proof = tuple(fields["proof"].split(" or ")) if fields.get("proof") else ()
     if unknown := next((one for one in proof if one not in PROOFS), None):
         known = ", ".join(PROOFS)

@@ -13,8 +13,9 @@ turns the candidates into negatives, and counts the missing candidates::
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from inspect import Parameter, signature
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
@@ -319,7 +320,15 @@ class Generator(ABC):
             id: Id of the context.
             amount: Number of candidates that are missing for this reason. Nothing is recorded if the number
                 is 0 or negative.
+
+        Raises:
+            GeneratorError: The code is not a key of ``reasons``.
         """
+        if amount > 0 and code not in self.reasons:
+            raise GeneratorError(
+                f"generator {self.name}: leave_out got the code {code!r}, but its attribute reasons has "
+                f"{', '.join(map(repr, self.reasons)) or 'no codes'}"
+            )
         if amount > 0:
             self._missing = (*self._missing, *[(f"{code}: {self.reasons[code]}", id)] * amount)
 
@@ -392,7 +401,47 @@ def get_generator(name: str, store: Store, **options: Any) -> Generator:
     Returns:
         The new generator.
     """
+    _require_generator_class(name, PLUGINS.find(name))
     return require_generator(PLUGINS.make(name, options, store))
+
+
+def _require_generator_class(name: str, made_by: Callable[..., Any]) -> None:
+    """Check the methods of a generator class before it is called, so that the message names what is missing.
+
+    Args:
+        name: Name of the generator, for error messages.
+        made_by: The registered class or function. A function is not checked.
+
+    Raises:
+        GeneratorError: The class lacks ``generate``, or one of its methods has other parameters than the base
+            class.
+    """
+    if not isinstance(made_by, type) or not issubclass(made_by, Generator):
+        return
+    takes = "generate(self, contexts, per_context, seed)"
+    if made_by.generate is Generator.generate:
+        raise GeneratorError(f"generator {name}: class {made_by.__name__} has no method {takes}")
+    if not _accepts(made_by.generate, 4):
+        raise GeneratorError(f"generator {name}: the method of class {made_by.__name__} must be {takes}")
+    # A class without options inherits `__init__` from the base class, which accepts the store.
+    if not _accepts(made_by.__init__, 2):
+        raise GeneratorError(
+            f"generator {name}: class {made_by.__name__} must take the store as its first argument: "
+            "__init__(self, store, ...)"
+        )
+
+
+def _accepts(method: Callable[..., Any], amount: int) -> bool:
+    """Return whether a function can be called with this number of positional arguments."""
+    try:
+        signature(method).bind_partial(*[None] * amount)
+    except TypeError:
+        return False
+    return all(
+        one.default is not Parameter.empty
+        or one.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD, Parameter.KEYWORD_ONLY)
+        for one in list(signature(method).parameters.values())[amount:]
+    )
 
 
 def require_generator(made: Any) -> Generator:

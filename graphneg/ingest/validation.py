@@ -187,7 +187,22 @@ class DialogueLoader(FileLoader):
                     f"loader {self.name} returned a {type(made).__name__} at {item.place}; "
                     "dialogue(item) must return a graphneg.model.Dialogue"
                 )
+            _require_utterances(made, f"loader {self.name} at {item.place}")
             return named(made, options, self.corpus(path), split_of(path))
+
+
+def _require_utterances(dialogue: Dialogue, where: str) -> None:
+    """Raise an error if the turns of another package's dialogue have the wrong types."""
+    for turn, one in enumerate(cast("Iterable[object]", dialogue.utterances)):
+        if not isinstance(one, Utterance):
+            raise InputError(
+                f"{where}: turn {turn} is a {type(one).__name__}; it must be a graphneg.model.Utterance"
+            )
+        for what, text in (("text", cast("object", one.text)), ("speaker", cast("object", one.speaker))):
+            if not isinstance(text, str):
+                raise InputError(
+                    f"{where}: the {what} of turn {turn} is a {type(text).__name__}; it must be a string"
+                )
 
 
 def named(
@@ -259,11 +274,20 @@ def valid_dialogues(
 
     Yields:
         Dialogues with their positions, and rejected items.
+
+    Raises:
+        InputError: An entry is neither an `Item` nor a `Rejected`.
     """
     for item in items:
         if isinstance(item, Rejected):
             yield item
             continue
+        # A loader of another package may yield anything, for example the lines of a file.
+        if not isinstance(cast("object", item), Item):
+            raise InputError(
+                f"items(path, progress) yielded a {type(item).__name__}; "
+                "it must yield Item(place, number, key, value) or Rejected"
+            )
         try:
             dialogue = make(item)
             require_storable(dialogue)

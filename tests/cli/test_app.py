@@ -10,12 +10,14 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import graphneg
+from graphneg import plugins
 from graphneg.records.resumable import checkpoint_path
 from graphneg.store.embedded import read_endpoint
 from tests.cli_runs import Run
@@ -121,6 +123,18 @@ class TestLoad:
         assert ended.status == 0
         for name in ("everyday", "dailydialog", "penman", "conceptnet"):
             assert name in ended.out
+
+    def test_a_loader_that_can_not_be_imported_is_reported_below_the_others(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        installed = plugins.entry_points
+        broken = EntryPoint("broken", "no_such_module:Broken", "graphneg.loaders")
+        monkeypatch.setattr(plugins, "entry_points", lambda group: [*installed(group=group), broken])
+        ended = run("load")
+        assert ended.status == 0 and "everyday" in ended.out
+        told = " ".join((ended.out + ended.err).split())
+        assert "loader broken (no_such_module:Broken) can't be imported: No module named" in told
+        assert "graphneg[neural]" not in told
 
     def test_a_second_load_of_the_bundled_corpus_adds_nothing(
         self, run: Run, store_options: list[str]

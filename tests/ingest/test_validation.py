@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -143,3 +143,35 @@ def test_a_report_counts_and_keeps_the_first_refusals() -> None:
         == "talks: loaded 1 dialogue, 2,000 nodes; already in the store: 3 dialogues; refused: 1,001"
     )
     assert len(report.rejected) == 1_000 and len(told) == 1_001
+
+
+@pytest.mark.parametrize(
+    ("turns", "reason"),
+    [
+        (({"text": "Hi."},), "turn 0 is a dict; it must be a graphneg.model.Utterance"),
+        ((Utterance(0, "A", cast("Any", 7)),), "the text of turn 0 is a int; it must be a string"),
+    ],
+)
+def test_wrong_types_of_a_user_loader_are_named(turns: Any, reason: str, tmp_path: Path) -> None:
+    class Odd(DialogueLoader):
+        name = "odd"
+        summary = "odd: wrong types"
+
+        def dialogue(self, item: Item) -> Dialogue:
+            return Dialogue("1", "", "", turns)
+
+    file = tmp_path / "odd.jsonl"
+    file.write_text("[]\n", encoding="utf-8")
+    with pytest.raises(InputError, match=f"loader odd at .*odd.jsonl:1: {reason}"):
+        list(Odd().read([file], LoadOptions()))
+
+
+def test_items_that_are_strings_are_named(tmp_path: Path) -> None:
+    class Lines(Talks):
+        def items(self, path: Path, progress: Any) -> Any:
+            return ["a line"]
+
+    file = tmp_path / "odd.jsonl"
+    file.write_text("[]\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"yielded a str; it must yield Item\(place, number, key, value\)"):
+        list(Lines().read([file], LoadOptions()))
