@@ -517,6 +517,8 @@ class TestUserTransforms:
             ("AS edits", "AS changes", "must return 'dialogue' and 'edits'"),
             (" AS edits", "[0] AS edits", "must return 'dialogue' and 'edits'"),
             ("d.id AS dialogue", "d.id + 'x' AS dialogue", "is not one of the requested dialogues"),
+            ("d.id AS dialogue", "[d.id] AS dialogue", "must return 'dialogue' and 'edits'"),
+            ("d.id AS dialogue", "{id: d.id} AS dialogue", "must return 'dialogue' and 'edits'"),
             ("'wrap'", "'warp'", "op 'warp' is not one of add, drop, graft, say, set, wrap"),
             ("op: 'wrap'", "op: 'wrap', target: 'reply'", "target 'reply' is not one of dialogue, response"),
             ("role:", "`rôle`:", "unknown key 'rôle'"),
