@@ -589,7 +589,8 @@ def propose(
     for record in _answer(store, transform, parameters):
         # A user may have written the query, so check each record before using it.
         id, edits = record.get("dialogue"), record.get("edits")
-        if id is None or not isinstance(edits, list):
+        # The server may return a list or a map as the id. Such values cannot be looked up in a dict.
+        if not isinstance(id, str) or not isinstance(edits, list):
             returned = ", ".join(f"{column} ({_type_name(value)})" for column, value in record.items())
             raise TransformError(
                 f"{transform.place}: the query must return 'dialogue' and 'edits', an id and a list of maps; "

@@ -618,7 +618,7 @@ class BulkIndex:
             )
             self._tables.execute(
                 "INSERT INTO antonyms VALUES (?, ?, ?, ?, ?, ?)",
-                (row["word"], row["other"], row["used_as"], *lists, is_frame),
+                (row["word"], row["replacement"], row["used_as"], *lists, is_frame),
             )
             self._tables.execute("UPDATE terms SET antonyms = 1 WHERE text = ?", (row["word"],))
         return _Answer()

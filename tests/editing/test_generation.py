@@ -518,6 +518,8 @@ class TestUserTransforms:
             (" AS edits", "[0] AS edits", r"it returned dialogue \(text\), edits \(map\)"),
             ("category: C-cont", "category: C-cont\n// needs: antonyms", "must be one of .*, not 'antonyms'"),
             ("d.id AS dialogue", "d.id + 'x' AS dialogue", "is not one of the requested dialogues"),
+            ("d.id AS dialogue", "[d.id] AS dialogue", "must return 'dialogue' and 'edits'"),
+            ("d.id AS dialogue", "{id: d.id} AS dialogue", "must return 'dialogue' and 'edits'"),
             ("'wrap'", "'warp'", "op 'warp' is not one of add, drop, graft, say, set, wrap"),
             ("op: 'wrap'", "op: 'wrap', target: 'reply'", "target 'reply' is not one of dialogue, response"),
             ("role:", "`rôle`:", "unknown key 'rôle'"),
