@@ -300,8 +300,7 @@ class Gate:
         # Count the attempt before the form is read and the password is compared. Otherwise, an attacker who
         # has used up all attempts could still find out, from the duration or the content of the response,
         # whether a password is correct.
-        address = request.client.host if request.client else ""
-        if wait := self._guesses.seconds_to_wait(address):
+        if wait := self._guesses.seconds_to_wait(request.client.host if request.client else ""):
             seconds = ceil(wait)
             answer = _plain(f"too many attempts to log in: go back and try again in {seconds} s", 429)
             answer.headers["Retry-After"] = str(seconds)
@@ -315,7 +314,6 @@ class Gate:
         if await request.is_disconnected():
             raise ClientDisconnect
         if _equal_in_constant_time(given, self._access.password):
-            self._guesses.logged_in(address)
             return self._with_cookie(RedirectResponse("/", 303))
         return RedirectResponse(f"{LOGIN}?wrong=1", 303)
 
