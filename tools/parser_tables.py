@@ -267,7 +267,7 @@ def _count_examples(
     docs = nlp.pipe((Doc(nlp.vocab, words=list(one.words)) for _, one in examples), batch_size=128)
     for (k, example), doc in zip(examples, docs, strict=True):
         words = read_words(doc)
-        if example.predicate is None or example.relation >= len(words):
+        if example.predicate is None or example.predicate >= len(words):
             continue
         used[k] += 1
         for kind, start, end in example.arguments:

@@ -474,7 +474,7 @@ class _Tree:
         place = node if edit.role is not None else node.parent
         if place is not None:
             _refuse_constant(place, edit)
-        copy = mutable_nodes(source)[(source.id, edit.from_position)]
+        copy = mutable_nodes(source)[(source.id, edit.from_position or 0)]
         if copy.parent is not None:
             copy.detach()
         # Remove variables and alignments, which are valid only in the source graph.

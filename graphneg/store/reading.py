@@ -78,13 +78,13 @@ def accept_listed_procedures(transaction: ManagedTransaction, text: str) -> str:
             f"{command} is an administration command, and only reading is allowed here; SHOW CONSTRAINTS, "
             "FUNCTIONS, INDEXES and PROCEDURES are allowed"
         )
+    if unknown := next((name for name in called_procedures(text) if name not in _PROCEDURES), None):
+        raise _procedure_refusal(unknown)
     if name := next((name for name in called_functions(text) if not is_listed_function(name)), None):
         raise OnlyReading(
             f"the function {name} is not among the functions that are allowed here: it could wait, or fill "
             "the server's memory"
         )
-    if unknown := next((name for name in called_procedures(text) if name not in _PROCEDURES), None):
-        raise _procedure_refusal(unknown)
     return "".join(_mode_and_query(text))
 
 
