@@ -15,6 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
+from graphneg.errors import InputError
+from graphneg.paths import expand_home
+
 T = TypeVar("T")
 _PART = 1_000_000
 """Number of bytes that `files_digest` reads at the beginning and at the end of a file."""
@@ -141,14 +144,14 @@ def _model_files(path: str | Path) -> list[tuple[str, Path]]:
     if len(str(path)) > 4096:
         return []
     try:
-        place = Path(path).expanduser()
+        place = expand_home(path)
         if place.suffix in _WEIGHTS and place.is_file():
             return [(place.name, place)]
         if not (place / "config.json").is_file():
             return []
         named = [(file.relative_to(place), file) for file in sorted(place.rglob("*")) if file.is_file()]
     # The text may contain a NUL, or the name of an unknown user, as in "~nobody-here/x".
-    except (OSError, ValueError, RuntimeError):
+    except (OSError, ValueError, InputError):
         return []
     return [
         (str(name), file)
