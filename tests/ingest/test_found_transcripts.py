@@ -274,7 +274,7 @@ class TestATranscriptWithATimeInEachTurn:
         [
             # Only the first turn has a time.
             "[00:07] Ann: Hi.\nBo: Ho.\nCy: Ha.\nBo: He.\n",
-            # A time was forgotten.
+            # One turn has no time.
             "[00:07] Ann: Hi.\nBo: Ho.\n[00:09] Cy: Ha.\n[00:10] Bo: He.\n",
             # The first turn has no time.
             "Ann: Hi.\n[00:08] Bo: Ho.\n[00:09] Cy: Ha.\n[00:10] Bo: He.\n",
