@@ -46,6 +46,8 @@ class PoisonParser:
 class PoisonDecoder(SurfaceDecoder):
     """The decoder ``surface``, except that it fails at `UNDECODED` until the file ``cure`` exists."""
 
+    name = "poison"
+
     def __init__(self, how: str, cure: str) -> None:
         super().__init__()
         self._how, self._cure = how, Path(cure)

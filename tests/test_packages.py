@@ -97,7 +97,7 @@ def test_a_registered_generator_needs_no_init(package: Path) -> None:
 def test_a_generator_that_takes_no_store_is_refused_in_one_line(package: Path) -> None:
     install(package, generator("def __init__(self): pass\n" + SAYS_MORE), GENERATOR)
     with pytest.raises(
-        GeneratorError, match="generator own can't be made: Own must take 1 positional argument"
+        GeneratorError, match="generator own: class Own must take the store as its first argument"
     ):
         get_generator("own", NO_STORE)
 

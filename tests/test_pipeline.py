@@ -327,7 +327,9 @@ def check_poison(run_one: Any, folder: Path, chats: Path, expected: bytes, how: 
     assert again.first == 1
     reasons = {one.reason for one in refused if UNPARSED in one.place}
     assert reasons == {"not parsed: a worker process was ended with status 3"}
-    assert (folder / "negatives.jsonl").read_bytes() == expected
+    # The records differ only in the name of the decoder.
+    made = (folder / "negatives.jsonl").read_bytes()
+    assert made.replace(b'"poison"', b'"surface"') == expected
 
 
 @pytest.mark.usefixtures("poison")
@@ -425,7 +427,7 @@ def test_a_driver_that_was_killed_goes_on(
         (
             "sitecustomize.py",
             "import platform; platform.python_version = lambda: '3.9.1'",
-            "Python 3.9.1, this one",
+            "Python 3.9.1, but this node has graphneg",
         ),
     ],
 )
