@@ -2,6 +2,7 @@
 // category: C-ent
 // proof: other argument
 // source: Gupta et al. (2021), error category C-ent
+// needs: claims
 //
 // Before: A: It costs sixty dollars.  B: That's too much.
 // After:  A: It costs sixty dollars.  B: Why does it cost one hundred and twenty dollars?
@@ -9,97 +10,35 @@
 //   => (c / cause-01 :ARG1 (c2 / cost-01 ... :ARG2 (m / monetary-quantity :quant 120 ...)) :ARG0 (a / amr-unknown))
 //
 // A statement of an earlier turn is repeated in a reply frame such as "Why ...?" (see negated_claim), with another
-// number. The query works in three steps:
-//   1. Find the statements that can be repeated, the later turns and the words that can be changed.
-//   2. Choose the later turns to replace, and the reply frames of each statement.
-//   3. Make the edits.
+// number.
 //
 // Amounts of at least two are doubled: "two kilos" becomes "four kilos". One is not changed, because the form of its
 // noun would have to change, too.
 
-// Step 1: find the earlier statements, the later turns that can be replaced, and the numbers that can be changed.
 UNWIND $dialogues AS d
-UNWIND d.turns AS t
-MATCH (n:AmrNode {amr: t.amr})
+UNWIND d.claims AS claim
+WITH d.id AS dialogue, claim
 WHERE
-  // The node is the top of the graph of a turn. The edit "say" replaces it and everything below it.
-  n.position = 0
-  // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
-  OR n.repeatable IS NOT NULL
-  // The node is an opinion: "I think that she loves letters."
-  OR 'opinion' IN n.classes AND 'thinking' IN n.classes
-  // The node is *you* or *we*. Step 2 excludes some replies that repeat a statement with these pronouns.
-  OR n.concept IN ['you', 'we']
-  // The number says how many or how much: "sixty dollars", "two rooms".
-  OR n.role = 'quant' AND n.value IS NOT NULL
-// Change only whole numbers: "12.5" is skipped, because toInteger gives 12. "One" is skipped, because it often does not
-// express an amount: "one of my friends".
-WITH d, t, n, CASE WHEN n.role = 'quant' THEN toInteger(n.value) END AS number
-WITH d, t, n,
-     CASE WHEN number > 1 AND number < 1000000 AND toString(number) = n.value THEN toString(number * 2) END AS value
-WITH d, t, n, CASE WHEN value IS NULL THEN [] ELSE [{value: value}] END AS options
-WITH d.id AS dialogue,
-     collect({node: n, position: n.position, amr: n.amr, turn: t.turn, speaker: t.speaker, options: options}) AS nodes
-WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
-     [n IN nodes WHERE n.node.concept = 'you'] AS addressees,
-     [n IN nodes WHERE n.node.concept = 'we'] AS groups
-UNWIND [n IN nodes WHERE
-  (n.node.repeatable IS NOT NULL
-    // An opinion is repeated only if it has content: "I think that she loves letters", but not "I agree".
-    OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
-  // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing.
-  AND n.node.clause_type = 'statement'
-  // The node is a main predicate ("know" in "I know that she loves letters"; "tired" and "work" in "I'm tired, but she
-  // works"), or the ARG1 of the top: in "I stayed because it rained", the top is cause-01, and its ARG1 is the main
-  // clause.
-  AND (n.node.main_clause OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // Skip long sentences, because readers do not notice a small change in them.
-  AND n.node.subtree_last - n.position <= 16
-  // Skip negative statements, because a change of one word may leave them true: "She doesn't love old letters" and
-  // "She doesn't love new letters" do not contradict each other.
-  AND n.node.negated IS NULL] AS claim
-
-// Step 2: choose the later turns to replace, and the reply frames, such as "So ...?", for the repeated statement.
-WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
-     coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
-     // True if the statement contains "you": "You can call me" is about the addressee, too.
-     size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
-       AS to_addressee,
-     // True if the statement contains "we". The other speaker does not repeat "We went to Rome", because "we"
-     // may or may not include the other speaker.
-     size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
-       AS of_group,
-     // The numbers of the statement that can be doubled: "sixty" in "It costs sixty dollars".
-     [c IN nodes WHERE c.amr = claim.amr
-        // The word is below the head of the statement in the graph, so it belongs to the statement.
-        AND c.position >= claim.position AND c.position <= claim.node.subtree_last
-        AND size(c.options) > 0] AS changes
-WHERE size(changes) > 0
-UNWIND [top IN tops WHERE
-  top.turn > claim.turn AND (
-    // "She loves it" is repeated only in the next turn, by the other speaker. Later, it may be unclear who
-    // "she" is.
-    top.turn = claim.turn + 1 AND top.speaker <> claim.speaker
-    // "My sister loves letters" is clear without its context, so either speaker can repeat it up to four turns later.
-    OR context_free AND top.turn <= claim.turn + 4)] AS top
-WITH dialogue, predicate, top, to_addressee, of_group, changes,
-     CASE WHEN top.speaker = claim.speaker THEN 'own' ELSE 'other' END AS voice
-WHERE NOT (voice = 'other' AND of_group)
-UNWIND CASE
-    WHEN voice = 'own' THEN ['claim', 'said']
-    // If the statement is about the addressee, do not ask "why": speakers know why they do something, so "Why do I
-    // have to call you tomorrow?" would be strange.
-    WHEN to_addressee THEN ['check', 'said']
-    ELSE ['check', 'why', 'surprise', 'said']
-  END AS frame
-UNWIND changes AS change
-UNWIND change.options AS option
-
-// Step 3: make the edits: replace the turn by a copy of the earlier sentence ("say"), then change the number in it.
+  // Skip negative claims, because a change of one word may leave them true: "She doesn't love old letters" and "She
+  // doesn't love new letters" do not contradict each other.
+  NOT claim.negated
+  // Skip fragments such as "A snowman over there!"
+  AND claim.kind IN ['statement', 'thought']
+// Find the numbers of the claim that can be doubled: "sixty" in "It costs sixty dollars".
+MATCH (n:AmrNode {amr: claim.amr, role: 'quant'})
+WHERE
+  // The number is below the main predicate in the graph, so it belongs to the claim.
+  n.position >= claim.position AND n.position <= claim.last
+  AND n.value IS NOT NULL
+WITH dialogue, claim, n, toInteger(n.value) AS number
+WHERE
+  // "One" is skipped, because it often does not express an amount: "one of my friends".
+  number > 1 AND number < 1000000
+  // Change only whole numbers: "12.5" is skipped, because toInteger gives 12.
+  AND toString(number) = n.value
+// Replace the turn by a copy of the claim, then replace the number in the copy.
 UNWIND [
-  {position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: voice, frame: frame},
-  {position: change.position, op: 'set', concept: option.concept, value: option.value,
-   copy_of: predicate.amr}] AS edit
-RETURN dialogue, collect(edit {.*, amr: top.amr,
-  site: top.amr + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + toString(change.position)
-    + coalesce(option.concept, option.value) + '>' + frame}) AS edits
+  {op: 'say', from_amr: claim.amr, from_position: claim.position, context_free: claim.context_free,
+    frames: [frame IN claim.frames WHERE frame <> 'meaning'], own_frames: ['claim', 'said']},
+  {position: n.position, op: 'set', value: toString(number * 2), copy_of: claim.amr}] AS edit
+RETURN dialogue, collect(edit {.*, site: claim.id + '>' + toString(n.position) + toString(number * 2)}) AS edits

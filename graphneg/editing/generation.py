@@ -39,7 +39,7 @@ from graphneg.editing.planning import (
     refused_statements,
 )
 from graphneg.editing.proof import Prover, Verdict, copied_clause, graphs_before
-from graphneg.editing.proposals import Donors, Proposal, UnknownFrameCounter, propose
+from graphneg.editing.proposals import Proposal, QueryData, UnknownFrameCounter, propose
 from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
 from graphneg.editing.transforms import Transform, load_transforms
 from graphneg.editing.twins import Kind, PlannedTwin, planned_twins, possible_twins, twin_id, twin_of
@@ -221,7 +221,7 @@ class Negatives(NegativeStream):
         self._decoder_options = {
             name: repr(with_model_digests(value)) for name, value in (decoder_options or {}).items()
         }
-        self._donors = Donors(store)
+        self._query_data = QueryData(store)
         self._frames = UnknownFrameCounter(store)
         self._prover = Prover(english(), request.transforms)
         self._writing = Lock()
@@ -249,7 +249,7 @@ class Negatives(NegativeStream):
         self._store.check_facts()
         # Empty the caches of graphs and of donors (utterances to copy from). Another program may have changed
         # nodes since the last run, and the digests of graphs do not show this.
-        self._graph_cache, self._donors = GraphCache(self._store), Donors(self._store)
+        self._graph_cache, self._query_data = GraphCache(self._store), QueryData(self._store)
         self._prover = Prover(stored_lexicon(self._store), self._request.transforms)
         selection = self._request.selection
         check_selection(self._store, selection)
@@ -391,7 +391,7 @@ class Negatives(NegativeStream):
             new = [dialogue for dialogue in dialogues if dialogue.id not in known]
             if new:
                 known.update(dict.fromkeys((dialogue.id for dialogue in new), ()))
-                for id, found in propose(self._store, transform, new, self._donors).items():
+                for id, found in propose(self._store, transform, new, self._query_data).items():
                     known[id] = _with_twins(batch.by_id[id], found, settings) if request.twins else found
             return {dialogue.id: known[dialogue.id] for dialogue in dialogues}
 

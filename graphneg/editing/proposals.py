@@ -23,6 +23,7 @@ from neo4j import Record
 from neo4j.exceptions import CypherSyntaxError, Neo4jError
 
 from graphneg.editing.recipes import TARGETS, Target
+from graphneg.editing.replies import Claims, expand_replies
 from graphneg.editing.transforms import Transform
 from graphneg.english.reply_frames import VOICES, frames_of, reply_frame
 from graphneg.english.tokens import match_key, typed_sentences
@@ -62,12 +63,15 @@ LONGEST_EDITED = LONGEST_TEXT
 """Maximum length of an edited text in characters. Decoders do not accept longer texts."""
 _DIGITS = 12
 _FRAME = re.compile(r"-\d{2,}$")
+_SEE = "see docs/transforms.md"
 Row = dict[str, Any]
 SampleRow = Mapping[str, Any]
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap", "say"})
 """The names of the operations that an edit can perform."""
 NEEDS_DONORS = "donors"
 """Value of ``needs`` in the header of a transform that copies from other dialogues."""
+NEEDS_CLAIMS = "claims"
+"""Value of ``needs`` in the header of a transform that gets the claims of each dialogue."""
 _KINDS: Mapping[str, type] = {
     **dict.fromkeys(("position", "from_position", "score"), int),
     **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of", "voice", "frame"), str),
@@ -542,28 +546,47 @@ class Proposal:
         return frozenset(row["amr"] for row in self.rows)
 
 
+class QueryData:
+    """Data that the engine adds to the dialogues in the parameter ``$dialogues`` of transforms.
+
+    Args:
+        store: An open store.
+
+    Attributes:
+        donors: Chooses the graphs of other dialogues from which a dialogue may get sentences.
+        claims: Reads the claims of a dialogue that later replies can repeat.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.donors = Donors(store)
+        self.claims = Claims(store)
+
+
 def query_parameters(
-    transform: Transform, dialogues: Sequence[StoredDialogue], donors: Donors
+    transform: Transform, dialogues: Sequence[StoredDialogue], data: QueryData
 ) -> list[dict[str, Any]]:
     """Return the value of the parameter ``$dialogues`` for the query of a transform.
 
     Args:
         transform: Transform whose query is to be run.
         dialogues: Dialogues on which the query is to be run.
-        donors: Donors of the store, that is, utterances to copy from; used only if the transform needs
-            donors.
+        data: Data that are added to the dialogues if the transform needs them.
 
     Returns:
-        A dictionary for each dialogue, with the keys ``id`` and ``turns``, and ``donors`` if needed.
+        A dictionary for each dialogue, with the keys ``id`` and ``turns``, and with ``donors`` and ``claims``
+        if needed.
     """
     parameters = [dialogue.parameter() for dialogue in dialogues]
     for row, dialogue in zip(parameters, dialogues, strict=True) if NEEDS_DONORS in transform.needs else ():
-        row["donors"] = donors.donors_for(dialogue)
+        row["donors"] = data.donors.donors_for(dialogue)
+    if NEEDS_CLAIMS in transform.needs:
+        for row, claims in zip(parameters, data.claims.claims_of(dialogues), strict=True):
+            row["claims"] = claims
     return parameters
 
 
 def propose(
-    store: Store, transform: Transform, dialogues: Sequence[StoredDialogue], donors: Donors | None = None
+    store: Store, transform: Transform, dialogues: Sequence[StoredDialogue], data: QueryData | None = None
 ) -> dict[str, list[Proposal]]:
     """Run the query of a transform on some dialogues and return its proposals.
 
@@ -571,8 +594,8 @@ def propose(
         store: Store with the dialogues.
         transform: Transform to run.
         dialogues: Dialogues on which to run the transform.
-        donors: Donors of the store, that is, utterances to copy from. With None, the donors are computed if
-            the transform needs them.
+        data: Data of the store that some transforms need, such as donors. With None, they are computed if the
+            transform needs them.
 
     Returns:
         Lists of proposals, keyed by dialogue id. Each list is sorted by the names of the sites. The query may
@@ -583,8 +606,9 @@ def propose(
         TransformError: The query returns something that is not an edit of these dialogues.
     """
     found: dict[str, dict[str, Proposal]] = {}
-    parameters = query_parameters(transform, dialogues, donors or Donors(store))
-    graphs = {dialogue.id: frozenset(dialogue.graphs) for dialogue in dialogues}
+    parameters = query_parameters(transform, dialogues, data or QueryData(store))
+    by_id = {dialogue.id: dialogue for dialogue in dialogues}
+    graphs = {id: frozenset(dialogue.graphs) for id, dialogue in by_id.items()}
     sources = {row["id"]: graphs[row["id"]].union(row.get("donors", ())) for row in parameters}
     for record in _answer(store, transform, parameters):
         # A user may have written the query, so check each record before using it.
@@ -600,7 +624,11 @@ def propose(
         if of is None:
             raise TransformError(f"{transform.place}: {id!r} is not one of the requested dialogues")
         sites = found.setdefault(id, {})
-        for site, proposal in _grouped(transform, cast("list[Any]", edits), of, sources[id]).items():
+        try:
+            rows = list(expand_replies(cast("list[Any]", edits), by_id[id]))
+        except ValueError as error:
+            raise TransformError(f"{transform.place}: not a valid edit: {error}; {_SEE}") from error
+        for site, proposal in _grouped(transform, rows, of, sources[id]).items():
             # The edits of a site are applied in the order of the list in their record. The server returns
             # records in any order, so two records must not contain edits of the same site.
             if site in sites:
@@ -687,7 +715,7 @@ def _grouped(
     sites: dict[str, Proposal] = {}
     for row in rows:
         if (fault := _fault(row, graphs, sources)) is not None:
-            raise TransformError(f"{transform.place}: not a valid edit: {fault}; see docs/transforms.md")
+            raise TransformError(f"{transform.place}: not a valid edit: {fault}; {_SEE}")
         site = row.get("site")
         # If the query names no site for an edit, the edit gets a separate site, named after its node.
         site = f"{row['amr']}.{row['position']}" if site is None else str(site)

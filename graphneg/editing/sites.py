@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graphneg.editing.proposals import Donors, query_parameters
+from graphneg.editing.proposals import QueryData, query_parameters
 from graphneg.editing.transforms import Transform
 from graphneg.errors import StoreError, TransformError
 from graphneg.store.connection import Store
@@ -102,7 +102,7 @@ def trace_sites(store: Store, transform: Transform, dialogues: Sequence[StoredDi
     query = transform.query
     tokens = list(_tokens(query))
     parts = list(_parts(query, tokens))
-    parameters = {"dialogues": query_parameters(transform, dialogues, Donors(store))}
+    parameters = {"dialogues": query_parameters(transform, dialogues, QueryData(store))}
     steps: list[SiteStep] = []
     for part in parts:
         text, comment = _said(query, tokens, part)

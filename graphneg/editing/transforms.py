@@ -40,7 +40,7 @@ CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "
 """The error categories of Gupta et al. 2021. Each transform belongs to one of them."""
 PROOFS = ("contradicts", "other argument", "asks what was said")
 """The relations to an earlier clause that can prove an error; see `graphneg.editing.proof`."""
-NEEDS = ("opposites", "frames", "shifts", "donors")
+NEEDS = ("opposites", "frames", "shifts", "donors", "claims")
 """Values of the header key ``needs``: the data that a transform depends on. A value in parentheses means that
 the transform uses the data only if they are loaded."""
 _FROM_OTHER_DIALOGUES = frozenset({"donors", "shifts"})
@@ -61,7 +61,8 @@ class Transform:
         category: Error category of the negatives, one of `CATEGORIES`.
         source: Paper that the transform follows; ``-`` if there is none.
         needs: Kinds of data that the transform depends on. ``opposites``, ``frames`` and ``shifts`` are data
-            that the user must have loaded; ``donors`` means graphs of other dialogues.
+            that the user must have loaded. ``donors`` means graphs of other dialogues, and ``claims`` the
+            claims of the dialogue.
         target: ``dialogue`` or ``response`` if all edits of the transform have the same target; None if the
             query gives each edit its target.
         notes: The header lines that do not begin with a key.

@@ -161,8 +161,8 @@ def test_a_query_of_the_page_is_a_transform() -> None:
 WORKED = {name: text for text in OWN[1:] for name in re.findall(r"^// (\w+): ", text)[:1]}
 
 
-def test_there_are_three_worked_examples() -> None:
-    assert sorted(WORKED) == ["forbid", "placebo", "postpone"]
+def test_there_are_four_worked_examples() -> None:
+    assert sorted(WORKED) == ["duty", "forbid", "placebo", "postpone"]
     for text in WORKED.values():
         assert 3 <= sum(not line.startswith("//") for line in text.strip().splitlines()) <= 10
 
@@ -185,6 +185,22 @@ def test_worked_examples_match_facts(
     [stored] = read_dialogues(everyday, [own.id])
     [site] = propose(everyday, parse_transform(name, WORKED[name], name), [stored])[own.id]
     assert after in line(applied(site.edits, GraphCache(everyday).get(stored.graphs)))
+
+
+def test_the_worked_reply_is_proposed_in_each_frame(everyday: Store) -> None:
+    walks = "(w / walk-01 :ARG0 (i / i) :destination (h / home))"
+    turns = (Utterance(0, "A", "I walk home.", walks), Utterance(1, "B", "Me too.", "(t / too)"))
+    own = Dialogue("own/test/duty", "own", "test", turns)
+    load(everyday, [own])
+    [stored] = read_dialogues(everyday, [own.id])
+    found = propose(everyday, parse_transform("duty", WORKED["duty"], "duty"), [stored])[own.id]
+    assert {decoded(everyday, stored, one.edits)[0] for one in found} == {
+        "So you have to walk home?",
+        "Why do you have to walk home?",
+        "I'm surprised you have to walk home.",
+        "What do you mean, you have to walk home?",
+        "But you said you have to walk home.",
+    }
 
 
 def test_a_pipe_or_a_device_in_a_folder_of_transforms_is_refused(tmp_path: Path) -> None:
