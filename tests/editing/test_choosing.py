@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.editing.generation import NO_TOPIC
+from graphneg.editing.decoding import NO_TOPIC
 from graphneg.editing.proposals import Donors
 from graphneg.editing.recipes import Recipe
 from graphneg.english.tokens import match_key
