@@ -20,6 +20,7 @@ from graphneg.decoders.surface.agreement import inflect_finite
 from graphneg.decoders.surface.analysis.sentence import SCOPE_ENDS, QuestionTag, SentenceDraft, question_tag
 from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.inflection import (
     BE,
     DO,
@@ -31,13 +32,8 @@ from graphneg.decoders.surface.inflection import (
     noun_form,
     verb_form,
 )
-from graphneg.decoders.surface.refusals import (
-    apply_rules,
-    refuse_affirmation,
-    refuse_answer,
-    refuse_idiom,
-    refuse_negation,
-)
+from graphneg.decoders.surface.refusal_rules import apply_rules
+from graphneg.decoders.surface.refusals import refuse_affirmation, refuse_answer, refuse_negation
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class, word_list, word_map
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup
 from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.inflection import DO
 from graphneg.decoders.surface.operations.mood import uninvert
 from graphneg.decoders.surface.operations.requests import cut_please
@@ -23,7 +24,7 @@ from graphneg.decoders.surface.operations.restating import (
     keep_text,
     words_of,
 )
-from graphneg.decoders.surface.refusals import is_dangling, refuse_idiom
+from graphneg.decoders.surface.refusals import is_dangling
 from graphneg.english.gazetteer import TITLES
 from graphneg.english.noun_kinds import is_frame
 from graphneg.english.tagging import NOUNS, VERBS
