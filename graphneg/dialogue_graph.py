@@ -15,17 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphneg.decoders.base import Decoder, get_decoder, guarded
 from graphneg.editing import export as exports
-from graphneg.editing.generation import (
-    EditRequest,
-    Explanation,
-    Negatives,
-    default_target,
-    explain,
-    materialize,
-    stored_negatives,
-)
+from graphneg.editing.generation import EditRequest, Negatives, default_target
 from graphneg.editing.planning import EditSettings
 from graphneg.editing.recipes import CANDIDATES, GENERATED, Recipe, Target, check_target, chosen_recipe
+from graphneg.editing.replay import Explanation, explain, materialize, stored_negatives
 from graphneg.editing.transforms import load_transforms, version_of
 from graphneg.errors import InputError, OnlyReading, checked_list
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator, require_generator

@@ -231,8 +231,8 @@ def transforms(
         InputError: There is no transform with this name.
     """
     from graphneg.cli.negatives import print_negative
-    from graphneg.editing.generation import preview
     from graphneg.editing.recipes import GENERATED, RECIPES
+    from graphneg.editing.replay import preview
     from graphneg.editing.transforms import load_transforms
 
     known = load_transforms(transforms_dir or ())

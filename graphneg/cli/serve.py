@@ -250,7 +250,7 @@ def _views(
 
 def _cached_negatives_of_store(graph: DialogueGraph) -> list[Path]:
     """Return the path of a cache file with the store's negatives, in a list; [] without negatives."""
-    from graphneg.editing.generation import variants_digest
+    from graphneg.editing.replay import variants_digest
     from graphneg.hashing import fingerprint
     from graphneg.private_files import cache_folder
     from graphneg.records.files import write_jsonl

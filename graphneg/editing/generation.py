@@ -8,26 +8,24 @@ the next batches. An example of one negative:
     recipe "polarity_flip" add :polarity - to have-03
     negative              B: I do not have an umbrella in the car.
 
-`preview` and `explain` make a single negative for inspection. `materialize` writes edited graphs to the store
-as separate graphs, so that they can be explored with queries.
+`graphneg.editing.twins` makes the twins of negatives. `graphneg.editing.replay` makes negatives again from
+the edits in the store.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
-from neo4j import ManagedTransaction
 
 from graphneg import __version__
-from graphneg.amr.penman import format_graph
-from graphneg.decoders.base import Decoder, get_decoder
-from graphneg.editing.context_twins import changes_other_words
+from graphneg.decoders.base import Decoder
+from graphneg.editing.decoding import DecodedTurns, checked_texts, decode_turns, off_topic
 from graphneg.editing.planning import (
     EditPlan,
     EditSettings,
@@ -38,30 +36,27 @@ from graphneg.editing.planning import (
     refusal_reason,
     refused_statements,
 )
-from graphneg.editing.proof import Prover, Verdict, copied_clause, graphs_before
+from graphneg.editing.proof import Prover, Verdict
 from graphneg.editing.proposals import Proposal, QueryData, UnknownFrameCounter, propose
-from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
-from graphneg.editing.transforms import Transform, load_transforms
-from graphneg.editing.twins import Kind, PlannedTwin, planned_twins, possible_twins, twin_id, twin_of
+from graphneg.editing.recipes import Recipe, Target
+from graphneg.editing.transforms import Transform
+from graphneg.editing.twins import PlannedTwins, proposals_with_twins
 from graphneg.editing.variants import (
     Variant,
     edited_utterances,
     negative_from_variant,
     planned_variants,
-    read_variants,
     write_variants,
 )
-from graphneg.english.grammar import checker_version, new_error
+from graphneg.english.grammar import checker_version
 from graphneg.english.lexicon import english
 from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import match_key, sentences
-from graphneg.english.words import content_lemmas, word_class
 from graphneg.errors import InputError
 from graphneg.hashing import with_model_digests
 from graphneg.ids import natural_order
-from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
-from graphneg.ingest.rows import GraphRows, amr_id, digest
-from graphneg.model import AmrGraph, Decoded, EditedUtterance, Negative
+from graphneg.ingest.lexicon import stored_lexicon
+from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
 from graphneg.shards import Shard
@@ -78,19 +73,12 @@ from graphneg.store.dialogues import (
     read_dialogues,
     read_responses,
 )
-from graphneg.store.statements import cypher_text, run
 from graphneg.workers import collect_garbage_rarely, prefetch_map
 
-PREVIEWED = 100
-"""Maximum number of dialogues that `preview` tries to edit. It stops after its first negative."""
-REPLAY_BATCH = 200
-"""Number of negatives that `stored_negatives` decodes in one batch."""
 MAX_ROUNDS = 12
 """Maximum number of planning rounds for a batch of dialogues. Later rounds replace refused negatives."""
 # Codes of the decoder's reasons that concern the repeated statement, not the reply frame.
 _REASONS_OF_STATEMENTS = frozenset({"unclear-clause", "unsupported-edit", "already-negative", "no-alignment"})
-NO_TOPIC = word_class("words-of-talk") | word_class("vague-words")
-"""Lemmas that do not tell the topic of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,30 +87,14 @@ class _Wave:
 
     Attributes:
         plans: The planned edits of each attempt to make a negative.
-        variants: The edited graphs of the planned negatives, keyed by the id of the negative.
-        twins: The twins that could be made of each negative, the preferred one first, keyed by the id of the
-            negative.
-        no_twins: The reasons why negatives have no twin, keyed by the id of the negative.
+        variants: The edited graphs of the planned negatives and their twins, keyed by the id of the variant.
+            The id of a negative is also that of its variant.
+        twins: The twins that could be made of the negatives.
     """
 
-    plans: Sequence[EditPlan] = ()
-    variants: Mapping[str, Variant] = field(default_factory=dict[str, Variant])
-    twins: Mapping[str, Sequence[_EditedTwin]] = field(default_factory=dict[str, "Sequence[_EditedTwin]"])
-    no_twins: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-class _EditedTwin(NamedTuple):
-    """A twin with its edited graphs, which are None if the twin is the unedited dialogue."""
-
-    kind: Kind
-    variant: Variant | None
-
-
-class _DecodedTurn(NamedTuple):
-    """An edited turn with the result of the decoder: a text, or the reason why there is no text."""
-
-    utterance: EditedUtterance
-    decoded: Decoded
+    plans: Sequence[EditPlan]
+    variants: Mapping[str, Variant]
+    twins: PlannedTwins
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +299,7 @@ class Negatives(NegativeStream):
             f"{recipe}, {amount} of each dialogue, {self._request.selection} in the {self._store.description}"
         )
 
-    def _begin(self, ids: Sequence[str]) -> tuple[_Batch, _Wave]:
+    def _begin(self, ids: Sequence[str]) -> tuple[_Batch, _Wave | None]:
         """Read the dialogues of a batch, and run the first planning round."""
         dialogues = read_dialogues(self._store, ids)
         batch = _Batch(ids, dialogues, self._request, self._right_replies(dialogues))
@@ -349,12 +321,12 @@ class Negatives(NegativeStream):
                     found[dialogue.id, turn.turn] = NearTexts([*texts, turn.text])
         return found
 
-    def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
+    def _finish(self, batch: _Batch, wave: _Wave | None) -> list[Negative]:
         """Return the negatives of a batch, after further planning rounds that replace refused negatives."""
         for number in range(MAX_ROUNDS):
             # The caller passes the first round, which was planned while the previous batch was decoded.
             wave = self._wave(batch) if number else wave
-            if not wave.plans:
+            if wave is None:
                 break
             for plan, result in self._results(wave):
                 refused = result if isinstance(result, str) else batch.keep(plan, result)
@@ -373,13 +345,17 @@ class Negatives(NegativeStream):
             for record in ((one.negative,) if one.twin is None else (one.negative, one.twin))
         ]
 
-    def _wave(self, batch: _Batch) -> _Wave:
-        """Run one planning round: plan edits for new attempts, store the edits, and apply them to graphs."""
+    def _wave(self, batch: _Batch) -> _Wave | None:
+        """Run one planning round: plan edits for new attempts, store the edits, and apply them to graphs.
+
+        Returns:
+            The planned negatives; None if all negatives are made.
+        """
         # The random choices of an attempt depend on its number (its slot). With the same number, a refused
         # attempt would fail again, so the next attempt gets a new number.
         slots = batch.open_slots()
         if not slots:
-            return _Wave()
+            return None
         request, settings = self._request, self._request.settings
 
         def ask(name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
@@ -392,7 +368,9 @@ class Negatives(NegativeStream):
             if new:
                 known.update(dict.fromkeys((dialogue.id for dialogue in new), ()))
                 for id, found in propose(self._store, transform, new, self._query_data).items():
-                    known[id] = _with_twins(batch.by_id[id], found, settings) if request.twins else found
+                    known[id] = (
+                        proposals_with_twins(batch.by_id[id], found, settings) if request.twins else found
+                    )
             return {dialogue.id: known[dialogue.id] for dialogue in dialogues}
 
         plans = plan_edits(settings, batch.dialogues, slots, ask, batch.taken)
@@ -400,27 +378,10 @@ class Negatives(NegativeStream):
         with self._writing:
             self._frames.count(edit for plan in plans for edit in plan.edits)
             write_variants(self._store, settings, plans)
-        edits = {plan.id: plan.edits for plan in plans if plan.edits}
-        twins: dict[str, list[PlannedTwin]] = {}
-        no_twins: dict[str, str] = {}
-        for plan in plans if request.twins else ():
-            if not plan.edits:
-                continue
-            found = planned_twins(settings, plan)
-            if isinstance(found, str):
-                no_twins[plan.id] = found
-            else:
-                twins[plan.id] = found
-                edits |= {_variant_id(plan.id, twin.kind): twin.edits for twin in found if twin.edits}
-        variants = {
-            variant.id: variant
-            for variant in planned_variants(self._store, self._graph_cache, edits, batch.dialogues)
-        }
-        edited = {
-            id: [_EditedTwin(twin.kind, variants.get(_variant_id(id, twin.kind))) for twin in some]
-            for id, some in twins.items()
-        }
-        return _Wave(plans, variants, edited, no_twins)
+        twins = PlannedTwins(settings, plans if request.twins else (), self._prover, self._graph_cache)
+        edits = {plan.id: plan.edits for plan in plans if plan.edits} | twins.edits()
+        variants = planned_variants(self._store, self._graph_cache, edits, batch.dialogues)
+        return _Wave(plans, {variant.id: variant for variant in variants}, twins)
 
     def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, _Made | str]]:
         """Decode the edited graphs of a planning round into negatives and their twins.
@@ -432,23 +393,9 @@ class Negatives(NegativeStream):
         dialogues = {plan.id: plan.dialogue for plan in wave.plans if refused[plan.id] is None}
         asked = {id: edited_utterances(dialogues[id], wave.variants[id]) for id in dialogues}
         for plan in wave.plans:
-            for kind, variant in wave.twins.get(plan.id, ()) if plan.id in dialogues else ():
-                if variant is not None and variant.fault is None:
-                    turns = edited_utterances(plan.dialogue, variant)
-                    # A context twin has the response of its negative, so only its context is written.
-                    if kind == "context":
-                        turns.pop(plan.turn, None)
-                    asked[variant.id] = turns
-        # Pass all edited turns of the round to the decoder in one call, so that the decoder can batch them.
-        utterances = [utterance for turns in asked.values() for utterance in turns.values()]
-        answers = iter([one for _, one in zip(utterances, self._decoder.decode(utterances), strict=True)])
-        decoded = {
-            id: {
-                turn: _DecodedTurn(utterance, answer)
-                for (turn, utterance), answer in zip(turns.items(), answers, strict=False)
-            }
-            for id, turns in asked.items()
-        }
+            if plan.id in dialogues:
+                asked |= wave.twins.utterances(plan, wave.variants)
+        decoded = decode_turns(asked, self._decoder)
         # The check takes time, and the decoder refuses about half of the composed replies, such as *So you
         # don't like tea?*. Check only negatives for which the decoder returned a text.
         written = [
@@ -456,7 +403,7 @@ class Negatives(NegativeStream):
             for plan in wave.plans
             if plan.id in dialogues and all(one.decoded.text is not None for one in decoded[plan.id].values())
         ]
-        verdicts = _verdicts(self._prover, self._graph_cache, written)
+        verdicts = self._prover.verdicts(written, self._graph_cache)
         for plan in wave.plans:
             variant, reason = wave.variants.get(plan.id), refused[plan.id]
             # Count the graphs that were checked for well-formedness. If a graph is malformed, its variant has
@@ -476,24 +423,19 @@ class Negatives(NegativeStream):
             return "no-site: no transform of the recipe applies"
         if variant.fault is not None:
             return variant.fault
-        if plan.id in wave.no_twins:
-            return wave.no_twins[plan.id]
-        faults = [
-            None if twin.variant is None else twin.variant.fault for twin in wave.twins.get(plan.id, ())
-        ]
-        return f"no-twin: {faults[0]}" if faults and all(faults) else None
+        return wave.twins.refusal(plan.id, wave.variants)
 
     def _records_of(
         self,
         plan: EditPlan,
         wave: _Wave,
         variant: Variant,
-        decoded: Mapping[str, Mapping[int, _DecodedTurn]],
+        decoded: Mapping[str, DecodedTurns],
         verdict: Verdict,
     ) -> _Made | str:
         """Build the records of a negative and its twin from decoded turns, or return why there are none."""
-        texts, reason = _texts(decoded[plan.id])
-        reason = reason or _off_topic(plan, variant, texts)
+        texts, reason = checked_texts(decoded[plan.id])
+        reason = reason or off_topic(plan, variant, texts)
         if reason is not None:
             return reason
         if self._request.proved and not verdict.proved:
@@ -503,297 +445,8 @@ class Negatives(NegativeStream):
         if not self._request.twins:
             return _Made(negative)
         negative = msgspec.structs.replace(negative, pair=negative.id)
-        reasons: list[str] = []
-        for twin in wave.twins[plan.id]:
-            found = self._twin(plan, negative, twin, decoded, verdict)
-            if not isinstance(found, str):
-                return _Made(negative, found)
-            reasons.append(found)
-        return f"no-twin: {reasons[0]}"
-
-    def _twin(
-        self,
-        plan: EditPlan,
-        negative: Negative,
-        twin: _EditedTwin,
-        decoded: Mapping[str, Mapping[int, _DecodedTurn]],
-        verdict: Verdict,
-    ) -> Negative | str:
-        """Build the record of a twin, or return why it cannot be made."""
-        settings, variant = self._request.settings, twin.variant
-        if variant is None:
-            return twin_of(settings, plan, negative, None, {})
-        if variant.fault is not None:
-            return variant.fault
-        texts, reason = _texts(decoded[variant.id])
-        if reason is not None:
-            return reason
-        if twin.kind == "reply" and verdict.contradicted is not None:
-            return f"the twin would contradict turn {verdict.contradicted}"
-        if twin.kind == "context":
-            reason = _context_refusal(self._prover, self._graph_cache, plan, variant, texts)
-            if reason is not None:
-                return reason
-            texts[plan.turn] = negative.response
-        return twin_of(settings, plan, negative, variant, texts)
-
-
-def _variant_id(id: str, kind: Kind) -> str:
-    """Return the id of the edited graphs of a twin: two kinds of twins may be tried for a negative."""
-    return f"{twin_id(id)}.{kind}"
-
-
-def _with_twins(
-    dialogue: StoredDialogue, proposals: Sequence[Proposal], settings: EditSettings
-) -> Sequence[Proposal]:
-    """Return the proposals that can have a twin, and prefer those whose context can be edited.
-
-    Fewer statements can be edited than repeated without a change, so the preference makes both kinds of twins
-    about equally frequent. If no proposal can have a twin, all are returned, and the negative is refused with
-    the reason ``no-twin``.
-    """
-    numbers = {turn.graph_id: turn.turn for turn in dialogue.turns}
-    last = dialogue.turns[-1].turn
-
-    def kinds(proposal: Proposal) -> frozenset[Kind]:
-        response = numbers[next(iter(proposal.graphs))] if settings.target == "response" else last
-        return possible_twins(settings.seed, dialogue, response, proposal.edits)
-
-    known = [(one, kinds(one)) for one in proposals]
-    found = [one for one, some in known if "context" in some] or [one for one, some in known if some]
-    return found or proposals
-
-
-def _context_refusal(
-    prover: Prover, graph_cache: GraphCache, plan: EditPlan, variant: Variant, texts: Mapping[int, str]
-) -> str | None:
-    """Return why the context of a twin would not be consistent; None if it would be."""
-    copied = copied_clause(plan.dialogue, plan.edits)
-    if copied is None:
-        return "the negative repeats no clause"
-    source = copied.source_turn
-    if changes_other_words(source.text, texts[source.turn], copied.changes):
-        return "the edit changes other words of the statement, too"
-    graphs = graph_cache.get(set(graphs_before(plan.dialogue, copied)), plan.dialogue.digests)
-    edited = variant.graphs[source.graph_id or ""].after
-    return prover.check_context(plan.dialogue, copied, graphs, edited)
-
-
-def _verdicts(prover: Prover, graph_cache: GraphCache, plans: Sequence[EditPlan]) -> dict[str, Verdict]:
-    """Look for a proof of the error of each negative in the discourse layer.
-
-    A proof is, for example, that the reply contradicts an earlier clause. Negatives are left out if their
-    transforms declare no relation that proves the error.
-
-    Returns:
-        The verdicts, keyed by the id of the negative.
-    """
-    copied = {
-        plan.id: found
-        for plan in plans
-        if (found := copied_clause(plan.dialogue, plan.edits)) is not None
-        and prover.declared_relations(found)
-    }
-    checked = [plan for plan in plans if plan.id in copied]
-    needed = {id for plan in checked for id in graphs_before(plan.dialogue, copied[plan.id])}
-    digests = {id: digest for plan in checked for id, digest in plan.dialogue.digests.items()}
-    graphs = graph_cache.get(needed, digests) if needed else {}
-    return {plan.id: prover.check(plan.dialogue, copied[plan.id], graphs) for plan in checked}
-
-
-def _texts(turns: Mapping[int, _DecodedTurn]) -> tuple[dict[int, str], str | None]:
-    """Return decoded texts, keyed by turn number, and why they are refused (None if they are not)."""
-    texts = {turn: one.decoded.text or "" for turn, one in turns.items()}
-    reason = next((one.decoded.reason for one in turns.values() if one.decoded.text is None), None)
-    return texts, reason or _ungrammatical(turns)
-
-
-def _ungrammatical(turns: Mapping[int, _DecodedTurn]) -> str | None:
-    """Return why decoded texts are refused, or None if none of them has a new grammatical error.
-
-    The unedited text may contain an error, such as "Sure, I loves curry." An error in the decoded text is
-    ignored if the unedited text contains it, or if a text from which words were copied contains it.
-    """
-    for utterance, decoded in turns.values():
-        text = decoded.text or ""
-        error = new_error(text, (utterance.text, *utterance.source_texts.values()))
-        if error is not None:
-            return f"ungrammatical: {text!r} ({error})"
-    return None
-
-
-def _off_topic(plan: EditPlan, variant: Variant, texts: Mapping[int, str]) -> str | None:
-    """Return why a text that contains a sentence of another dialogue is refused, or None if it is kept.
-
-    The text must share a content word with the turns before it. Greetings and vague words do not count: after
-    "Good morning, sir.", the statement "I had a good time, sir" is off-topic.
-    """
-    if not variant.donors:
-        return None
-    for edited in variant.graphs.values():
-        if any(edit.from_amr in variant.donors for edit in edited.edits):
-            turn = next(turn.turn for turn in plan.dialogue.turns if turn.graph_id == edited.edits[0].amr)
-            before = [texts.get(one.turn, one.text) for one in plan.dialogue.turns if one.turn < turn]
-            said = {lemma for text in before for lemma in content_lemmas(text)}
-            if said.isdisjoint({*content_lemmas(texts[turn])} - NO_TOPIC):
-                return f"off-topic: {texts[turn]!r} shares no content word with its context"
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """A negative that was made again from the edits in the store.
-
-    Attributes:
-        negative: The negative. Turns that the decoder refused have their original text.
-        refused: The decoder's reason for each edited turn without a decoded text, keyed by turn number.
-    """
-
-    negative: Negative
-    refused: dict[int, str]
-
-
-def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
-    """Make one negative again from its edits in the store.
-
-    Args:
-        store: Store that contains the edits of the negative.
-        id: Id of the negative.
-        decoder: Decoder that turns edited graphs into text.
-
-    Returns:
-        The negative, with the decoder's reasons for turns without a decoded text.
-
-    Raises:
-        InputError: The store contains no edits for this id, or the edits no longer fit the dialogue.
-    """
-    [found] = _again(store, GraphCache(store), [id], decoder)
-    if isinstance(found, str):
-        raise InputError(f"{id}: {found}")
-    return found
-
-
-def variants_digest(store: Store) -> str:
-    """Return a digest of the edits of all negatives in a store.
-
-    Args:
-        store: Store that may contain edits of negatives.
-
-    Returns:
-        The digest; an empty string if the store contains no edits.
-    """
-    rows = store.read(cypher_text("edit/every"))
-    return digest(sorted((row["id"], row["digest"]) for row in rows)) if rows else ""
-
-
-def stored_negatives(store: Store, decoder: Decoder, progress: Progress | None = None) -> Iterator[Negative]:
-    """Yield the negatives whose edits are in the store, in the order of their ids.
-
-    A negative is skipped if its edits no longer fit the dialogue, or if the decoder refuses one of its turns.
-
-    Args:
-        store: Store that contains the edits of negatives.
-        decoder: Decoder that turns edited graphs into text.
-        progress: Progress display, which is advanced by the number of negatives tried.
-
-    Yields:
-        The negatives.
-    """
-    ids = sorted((row["id"] for row in store.read(cypher_text("edit/every"))), key=natural_order)
-    graph_cache, bar = GraphCache(store), progress or NoProgress()
-    bar.start("negatives of the store", len(ids), "negatives")
-    for start in range(0, len(ids), REPLAY_BATCH):
-        batch = ids[start : start + REPLAY_BATCH]
-        for found in _again(store, graph_cache, batch, decoder):
-            if not isinstance(found, str) and not found.refused:
-                yield found.negative
-        bar.advance(len(batch))
-    bar.finish()
-
-
-def _again(
-    store: Store, graph_cache: GraphCache, ids: Sequence[str], decoder: Decoder
-) -> Iterator[Explanation | str]:
-    """Apply the stored edits of negatives to their dialogues again.
-
-    Yields:
-        For each id, an explanation with the negative, or the reason why the negative cannot be made.
-    """
-    described = {row["id"]: row for row in store.read(cypher_text("edit/described"), ids=list(ids))}
-    known = [id for id in ids if id in described]
-    of = sorted({described[id]["dialogue"] for id in known})
-    dialogues = {dialogue.id: dialogue for dialogue in read_dialogues(store, of)}
-    variants = {variant.id: variant for variant in read_variants(store, graph_cache, known)}
-    planned: list[tuple[EditSettings, EditPlan, Variant]] = []
-    prover = Prover(stored_lexicon(store), load_transforms())
-    for id, variant in variants.items():
-        if variant.fault is None:
-            row = described[id]
-            recipe = RECIPES.get(row["recipe"], Recipe(row["recipe"], "", (), 1, 1, "response"))
-            edits = tuple(edit for edited in variant.graphs.values() for edit in edited.edits)
-            plan = EditPlan(id, dialogues[row["dialogue"]], row["slot"], row["turn"], edits)
-            planned.append((EditSettings(recipe, row["target"], row["seed"]), plan, variant))
-    verdicts = _verdicts(prover, graph_cache, [plan for _, plan, _ in planned])
-    made: dict[str, Explanation] = {}
-    for one in _realised(planned, decoder):
-        proved = verdicts.get(one.negative.id, Verdict()).proved
-        made[one.negative.id] = replace(one, negative=msgspec.structs.replace(one.negative, proved=proved))
-    for id in ids:
-        if id not in variants:
-            # A generator such as ``overlap`` stores no edits, so the ids of its negatives are unknown here.
-            yield (
-                "this store has no negative with this id; the ids are in the output file, and only negatives "
-                "that were made by editing graphs can be explained"
-            )
-        else:
-            yield made[id] if id in made else variants[id].fault or ""
-
-
-def materialize(store: Store, ids: Sequence[str]) -> int:
-    """Write the edited graphs of negatives to the store as separate graphs.
-
-    Args:
-        store: Store that contains the edits of the negatives.
-        ids: Ids of the negatives.
-
-    Returns:
-        The number of edited graphs that were not in the store before.
-
-    Raises:
-        InputError: The store contains no edits for one of the ids.
-    """
-    variants = read_variants(store, GraphCache(store), ids)
-    unknown = sorted(set(ids) - {variant.id for variant in variants})
-    if unknown:
-        raise InputError(f"{unknown[0]}: this store has no negative with this id")
-    return sum(store.write_derived(lambda tx, one=variant: _materialize(tx, one)) for variant in variants)
-
-
-def preview(store: Store, transform: Transform) -> Negative | None:
-    """Return the first negative that a transform makes from the first dialogues in a store.
-
-    Nothing is written to the store.
-
-    Args:
-        store: Store with dialogues.
-        transform: Transform to try.
-
-    Returns:
-        The negative, or None if the first `PREVIEWED` dialogues give no negative.
-    """
-    settings = EditSettings(recipe_of([transform.name]), transform.target or "response", 0)
-    read = read_dialogues(store, list(islice(dialogue_ids(store, Selection()), PREVIEWED)))
-    dialogues = [editable(dialogue) for dialogue in read if refusal_reason(dialogue, settings.target) is None]
-    slots = {dialogue.id: range(1) for dialogue in dialogues}
-    plans = plan_edits(settings, dialogues, slots, lambda _, asked: propose(store, transform, asked))
-    graph_cache, decoder = GraphCache(store), get_decoder("surface")
-    for plan in plans:
-        for variant in planned_variants(store, graph_cache, {plan.id: plan.edits} if plan.edits else {}):
-            if variant.fault is None:
-                [made] = _realised([(settings, plan, variant)], decoder)
-                if not made.refused:
-                    return made.negative
-    return None
+        twin = wave.twins.record(plan, negative, wave.variants, decoded, verdict)
+        return twin if isinstance(twin, str) else _Made(negative, twin)
 
 
 class _Batch:
@@ -893,42 +546,3 @@ class _Batch:
         if any(edit.from_amr not in own for edit in plan.edits):
             return negative.response in right
         return right.has_equal(negative.response)
-
-
-def _realised(
-    planned: Sequence[tuple[EditSettings, EditPlan, Variant]], decoder: Decoder
-) -> Iterator[Explanation]:
-    """Decode edited graphs into negatives. If the decoder refuses a turn, its reason is returned as well."""
-    turns = [edited_utterances(plan.dialogue, variant) for _, plan, variant in planned]
-    asked = [utterance for some in turns for utterance in some.values()]
-    answers = iter([answer for _, answer in zip(asked, decoder.decode(asked), strict=True)])
-    for (settings, plan, variant), utterances in zip(planned, turns, strict=True):
-        own = dict(zip(utterances, answers, strict=False))
-        texts = {turn: answer.text for turn, answer in own.items() if answer.text is not None}
-        refused = {turn: answer.reason or "" for turn, answer in own.items() if answer.text is None}
-        yield Explanation(negative_from_variant(settings, plan, variant, texts, decoder.name), refused)
-
-
-def _materialize(tx: ManagedTransaction, variant: Variant) -> int:
-    """Write the edited graphs of one negative. Return the number of graphs that were not stored before."""
-    graphs: dict[str, AmrGraph] = {}
-    for amr, edited in variant.graphs.items():
-        utterance = amr.rpartition("@")[0]
-        id = amr_id(f"{variant.id}@{utterance.rpartition('#')[2]}", "graphneg")
-        # The edited graph gets a new id and new comment lines, because the comment lines of the original
-        # graph do not apply to it.
-        after = edited.after
-        graphs[id] = AmrGraph(id, after.nodes, after.mentions, (f"# ::id {id}",))
-    # Graphs that an earlier call has written are not written again.
-    there = {row["id"] for row in run(tx, "load/stored_graphs", ids=list(graphs))}
-    lexicon = stored_lexicon(tx)
-    rows = GraphRows(lexicon)
-    for id, graph in graphs.items():
-        if id not in there:
-            rows.add(graph, variant.id, "graphneg", digest(format_graph(graph)))
-    if rows.amrs:
-        lexemes = rows.lexeme_rows()
-        finish(write_terms(tx, rows.lexemes, lexicon))
-        run(tx, "load/graphs", nodes=rows.nodes, lexemes=lexemes, roles=rows.roles)
-        run(tx, "edit/materialize", amrs=rows.amrs)
-    return len(rows.amrs)

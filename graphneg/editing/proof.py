@@ -34,11 +34,12 @@ from graphneg.discourse import Clause, DiscourseLayer, Reading, SpokenTurn, disc
 from graphneg.discourse.entities import References
 from graphneg.discourse.relations import Proposition, contradicts, proposition
 from graphneg.editing.context_twins import refusal_of_clauses, repeated_word
+from graphneg.editing.planning import EditPlan
 from graphneg.editing.transforms import Transform
 from graphneg.english.lexicon import Lexicon
 from graphneg.errors import TransformError
 from graphneg.model import AmrGraph, Edit
-from graphneg.store.dialogues import StoredDialogue, StoredTurn, next_speaker
+from graphneg.store.dialogues import GraphCache, StoredDialogue, StoredTurn, next_speaker
 
 _KEPT = 4_000
 """Maximum number of graphs whose clauses are cached."""
@@ -134,6 +135,31 @@ class Prover:
         """Return the relations that prove an error of the transform which copied the clause."""
         transform = self._transforms.get(copied.edit.transform)
         return () if transform is None else transform.proof
+
+    def verdicts(self, plans: Sequence[EditPlan], graph_cache: GraphCache) -> dict[str, Verdict]:
+        """Look for a proof of the error of each negative in the discourse layer.
+
+        A proof is, for example, that the reply contradicts an earlier clause. Negatives are left out if their
+        transforms declare no relation that proves the error.
+
+        Args:
+            plans: The plans of the negatives.
+            graph_cache: Cache for the unedited graphs.
+
+        Returns:
+            The verdicts, keyed by the id of the negative.
+        """
+        copied = {
+            plan.id: found
+            for plan in plans
+            if (found := copied_clause(plan.dialogue, plan.edits)) is not None
+            and self.declared_relations(found)
+        }
+        checked = [plan for plan in plans if plan.id in copied]
+        needed = {id for plan in checked for id in graphs_before(plan.dialogue, copied[plan.id])}
+        digests = {id: digest for plan in checked for id, digest in plan.dialogue.digests.items()}
+        graphs = graph_cache.get(needed, digests) if needed else {}
+        return {plan.id: self.check(plan.dialogue, copied[plan.id], graphs) for plan in checked}
 
     def check(
         self, dialogue: StoredDialogue, copied: CopiedClause, graphs: Mapping[str, AmrGraph]

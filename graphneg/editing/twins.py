@@ -25,14 +25,17 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from graphneg.editing.context_twins import edits_of_statement, refusal_of_texts
+from graphneg.editing.context_twins import changes_other_words, edits_of_statement, refusal_of_texts
+from graphneg.editing.decoding import DecodedTurns, checked_texts
 from graphneg.editing.planning import EditPlan, EditSettings
-from graphneg.editing.variants import Variant, negative_from_variant, unedited
+from graphneg.editing.proof import Prover, Verdict, copied_clause, graphs_before
+from graphneg.editing.proposals import Proposal
+from graphneg.editing.variants import Variant, edited_utterances, negative_from_variant, unedited
 from graphneg.english.reply_frames import reply_frame
 from graphneg.english.tokens import match_key
 from graphneg.hashing import number
-from graphneg.model import TWIN, Edit, Negative
-from graphneg.store.dialogues import StoredDialogue
+from graphneg.model import TWIN, Edit, EditedUtterance, Negative
+from graphneg.store.dialogues import GraphCache, StoredDialogue
 
 Kind = Literal["unedited", "reply", "context"]
 """How a twin differs from its negative: its response is the unedited one of the dialogue, or the same reply
@@ -52,6 +55,179 @@ _NEGATED = "of the negative and this twin, only the negative would contain a neg
 _REPLACED = "the whole reply was replaced, so the right reply is not the same reply without the error"
 
 
+def proposals_with_twins(
+    dialogue: StoredDialogue, proposals: Sequence[Proposal], settings: EditSettings
+) -> Sequence[Proposal]:
+    """Return the proposals that can have a twin, and prefer those whose context can be edited.
+
+    Fewer statements can be edited than repeated without a change, so the preference makes both kinds of twins
+    about equally frequent. If no proposal can have a twin, all are returned, and the negative is refused with
+    the reason ``no-twin``.
+
+    Args:
+        dialogue: The dialogue to edit.
+        proposals: The edits that a transform proposes for the dialogue.
+        settings: Recipe, target and seed.
+
+    Returns:
+        Some of the proposals, in the same order.
+    """
+    numbers = {turn.graph_id: turn.turn for turn in dialogue.turns}
+    last = dialogue.turns[-1].turn
+
+    def kinds(proposal: Proposal) -> frozenset[Kind]:
+        response = numbers[next(iter(proposal.graphs))] if settings.target == "response" else last
+        return _possible_kinds(settings.seed, dialogue, response, proposal.edits)
+
+    known = [(one, kinds(one)) for one in proposals]
+    found = [one for one, some in known if "context" in some] or [one for one, some in known if some]
+    return found or proposals
+
+
+class PlannedTwins:
+    """The twins that could be made of the negatives of one planning round.
+
+    The edits of twins are applied and decoded together with those of the negatives. A twin has edited graphs
+    and texts of its own, which are stored under ids that only this class knows.
+
+    Args:
+        settings: Recipe, target and seed.
+        plans: The plans of the negatives; plans without edits are skipped.
+        prover: Checks the edited contexts of twins.
+        graph_cache: Cache for the unedited graphs.
+    """
+
+    def __init__(
+        self, settings: EditSettings, plans: Sequence[EditPlan], prover: Prover, graph_cache: GraphCache
+    ) -> None:
+        self._settings, self._prover, self._graph_cache = settings, prover, graph_cache
+        self._twins: dict[str, list[_PlannedTwin]] = {}
+        self._refused: dict[str, str] = {}
+        for plan in plans:
+            if not plan.edits:
+                continue
+            found = _planned_twins(settings, plan)
+            if isinstance(found, str):
+                self._refused[plan.id] = found
+            else:
+                self._twins[plan.id] = found
+
+    def edits(self) -> dict[str, tuple[Edit, ...]]:
+        """Return the edits of all twins that are not an unedited dialogue, keyed by the id of the variant."""
+        return {
+            _variant_id(id, twin.kind): twin.edits
+            for id, twins in self._twins.items()
+            for twin in twins
+            if twin.edits
+        }
+
+    def refusal(self, id: str, variants: Mapping[str, Variant]) -> str | None:
+        """Return why a negative cannot have a twin, as far as its edits and graphs show it.
+
+        Args:
+            id: The id of the negative.
+            variants: The edited graphs of `edits`, keyed by the id of the variant.
+
+        Returns:
+            The reason (``no-twin: ...``); None if a twin is still possible.
+        """
+        if id in self._refused:
+            return self._refused[id]
+        variants_of = [variants.get(_variant_id(id, twin.kind)) for twin in self._twins.get(id, ())]
+        faults = [None if variant is None else variant.fault for variant in variants_of]
+        return f"no-twin: {faults[0]}" if faults and all(faults) else None
+
+    def utterances(
+        self, plan: EditPlan, variants: Mapping[str, Variant]
+    ) -> dict[str, dict[int, EditedUtterance]]:
+        """Return the edited turns that must be decoded for the twins of a negative.
+
+        Args:
+            plan: The plan of the negative.
+            variants: The edited graphs of `edits`, keyed by the id of the variant.
+
+        Returns:
+            The edited turns, keyed by the id of the variant and by turn number.
+        """
+        asked: dict[str, dict[int, EditedUtterance]] = {}
+        for twin in self._twins.get(plan.id, ()):
+            variant = variants.get(_variant_id(plan.id, twin.kind))
+            if variant is not None and variant.fault is None:
+                turns = edited_utterances(plan.dialogue, variant)
+                # A context twin has the response of its negative, so only its context is written.
+                if twin.kind == "context":
+                    turns.pop(plan.turn, None)
+                asked[variant.id] = turns
+        return asked
+
+    def record(
+        self,
+        plan: EditPlan,
+        negative: Negative,
+        variants: Mapping[str, Variant],
+        decoded: Mapping[str, DecodedTurns],
+        verdict: Verdict,
+    ) -> Negative | str:
+        """Build the record of the first twin of a negative that passes all checks.
+
+        Args:
+            plan: The plan of the negative.
+            negative: The negative.
+            variants: The edited graphs of `edits`, keyed by the id of the variant.
+            decoded: The decoded turns of `utterances`, keyed by the id of the variant.
+            verdict: The verdict on the negative.
+
+        Returns:
+            A record with label 1, or the reason why the preferred twin was refused (``no-twin: ...``).
+        """
+        reasons: list[str] = []
+        for twin in self._twins[plan.id]:
+            variant = variants.get(_variant_id(plan.id, twin.kind))
+            found = self._record(plan, negative, twin.kind, variant, decoded, verdict)
+            if not isinstance(found, str):
+                return found
+            reasons.append(found)
+        return f"no-twin: {reasons[0]}"
+
+    def _record(
+        self,
+        plan: EditPlan,
+        negative: Negative,
+        kind: Kind,
+        variant: Variant | None,
+        decoded: Mapping[str, DecodedTurns],
+        verdict: Verdict,
+    ) -> Negative | str:
+        """Build the record of a twin, or return why it cannot be made."""
+        if variant is None:
+            return _record_of(self._settings, plan, negative, None, {})
+        if variant.fault is not None:
+            return variant.fault
+        texts, reason = checked_texts(decoded[variant.id])
+        if reason is not None:
+            return reason
+        if kind == "reply" and verdict.contradicted is not None:
+            return f"the twin would contradict turn {verdict.contradicted}"
+        if kind == "context":
+            reason = self._context_refusal(plan, variant, texts)
+            if reason is not None:
+                return reason
+            texts[plan.turn] = negative.response
+        return _record_of(self._settings, plan, negative, variant, texts)
+
+    def _context_refusal(self, plan: EditPlan, variant: Variant, texts: Mapping[int, str]) -> str | None:
+        """Return why the context of a twin would not be consistent; None if it would be."""
+        copied = copied_clause(plan.dialogue, plan.edits)
+        if copied is None:
+            return "the negative repeats no clause"
+        source = copied.source_turn
+        if changes_other_words(source.text, texts[source.turn], copied.changes):
+            return "the edit changes other words of the statement, too"
+        graphs = self._graph_cache.get(set(graphs_before(plan.dialogue, copied)), plan.dialogue.digests)
+        edited = variant.graphs[source.graph_id or ""].after
+        return self._prover.check_context(plan.dialogue, copied, graphs, edited)
+
+
 def twin_id(id: str) -> str:
     """Return the id of the twin of a negative.
 
@@ -67,7 +243,12 @@ def twin_id(id: str) -> str:
     return f"{id}.{TWIN}"
 
 
-class PlannedTwin(NamedTuple):
+def _variant_id(id: str, kind: Kind) -> str:
+    """Return the id of the edited graphs of a twin: two kinds of twins may be tried for a negative."""
+    return f"{twin_id(id)}.{kind}"
+
+
+class _PlannedTwin(NamedTuple):
     """A twin that can be made of a planned negative, if its texts can be written.
 
     Attributes:
@@ -79,16 +260,12 @@ class PlannedTwin(NamedTuple):
     edits: tuple[Edit, ...] = ()
 
 
-def planned_twins(settings: EditSettings, plan: EditPlan) -> list[PlannedTwin] | str:
+def _planned_twins(settings: EditSettings, plan: EditPlan) -> list[_PlannedTwin] | str:
     """Return the twins that could be made of a planned negative, the preferred one first.
 
     If both kinds of twins of a composed reply can be made, a hash of the id chooses the preferred one. Only a
     minority of statements can be edited, so three of four of these twins get an edited context. The two kinds
     then become about equally frequent.
-
-    Args:
-        settings: Recipe, target and seed.
-        plan: The plan of the negative.
 
     Returns:
         At least one twin; if there is none, the reason (``no-twin: ...``).
@@ -99,10 +276,10 @@ def planned_twins(settings: EditSettings, plan: EditPlan) -> list[PlannedTwin] |
             if _replaces_turn(plan.edits):
                 return f"no-twin: {_REPLACED}"
             if not _appends_sentence(plan.edits):
-                return [PlannedTwin("unedited")]
+                return [_PlannedTwin("unedited")]
             if _only_negative_negated(settings.seed, plan.dialogue, plan.edits):
                 return f"no-twin: {_NEGATED}"
-            return [PlannedTwin("reply", tuple(edit for edit in plan.edits if edit.copy_of is None))]
+            return [_PlannedTwin("reply", tuple(edit for edit in plan.edits if edit.copy_of is None))]
         return "no-twin: no edit of the whole dialogue is known that would leave it coherent"
     [say, *others] = saying
     changes = tuple(edit for edit in plan.edits if edit is not say)
@@ -120,7 +297,24 @@ def planned_twins(settings: EditSettings, plan: EditPlan) -> list[PlannedTwin] |
         "reply": (say,),
         "context": (*edits_of_statement(said, say, changes), *plan.edits),
     }
-    return [PlannedTwin(kind, edits[kind]) for kind in kinds]
+    return [_PlannedTwin(kind, edits[kind]) for kind in kinds]
+
+
+def _possible_kinds(seed: int, dialogue: StoredDialogue, last: int, edits: Sequence[Edit]) -> frozenset[Kind]:
+    """Return the kinds of twins that a negative can have, as far as the frame and the texts show it.
+
+    Returns:
+        The kinds; none if the negative is a composed reply without a twin.
+    """
+    say = next((edit for edit in edits if edit.op == "say"), None)
+    if say is None:
+        if _replaces_turn(edits):
+            return frozenset()
+        if not _appends_sentence(edits):
+            return frozenset({"unedited"})
+        return frozenset[Kind]() if _only_negative_negated(seed, dialogue, edits) else frozenset({"reply"})
+    reasons = _refusals(seed, dialogue, last, say, [edit for edit in edits if edit is not say])
+    return frozenset(kind for kind, reason in reasons.items() if reason is None)
 
 
 def _refusals(
@@ -169,30 +363,7 @@ def _only_negative_negated(seed: int, dialogue: StoredDialogue, edits: Iterable[
     return negation is not None and number(seed, "negation", dialogue.id, negation.site) % _ODDS != 0
 
 
-def possible_twins(seed: int, dialogue: StoredDialogue, last: int, edits: Sequence[Edit]) -> frozenset[Kind]:
-    """Return the kinds of twins that a negative can have, as far as the frame and the texts show it.
-
-    Args:
-        seed: Seed of the run.
-        dialogue: The dialogue.
-        last: The number of the turn that becomes the response of the negative.
-        edits: The edits of a negative.
-
-    Returns:
-        The kinds; none if the negative is a composed reply without a twin.
-    """
-    say = next((edit for edit in edits if edit.op == "say"), None)
-    if say is None:
-        if _replaces_turn(edits):
-            return frozenset()
-        if not _appends_sentence(edits):
-            return frozenset({"unedited"})
-        return frozenset[Kind]() if _only_negative_negated(seed, dialogue, edits) else frozenset({"reply"})
-    reasons = _refusals(seed, dialogue, last, say, [edit for edit in edits if edit is not say])
-    return frozenset(kind for kind, reason in reasons.items() if reason is None)
-
-
-def twin_of(
+def _record_of(
     settings: EditSettings,
     plan: EditPlan,
     negative: Negative,
@@ -200,13 +371,6 @@ def twin_of(
     texts: Mapping[int, str],
 ) -> Negative | str:
     """Build the record of a twin.
-
-    Args:
-        settings: Recipe, target and seed.
-        plan: The plan of the negative.
-        negative: The negative.
-        variant: The edited graphs of the twin; None if the twin is the unedited right reply.
-        texts: The decoded texts of the twin, keyed by turn number.
 
     Returns:
         A record with label 1; the reason if the record has the same text as the negative.

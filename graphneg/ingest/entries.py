@@ -27,11 +27,12 @@ from typing import Any, NamedTuple, cast
 
 from graphneg.errors import InputError
 from graphneg.ingest.cells import decoded
+from graphneg.ingest.columns import require_columns, require_named_columns
 from graphneg.ingest.content import ItemError, TruncatedError, chunks, encoding_of, head
 from graphneg.ingest.delimited import DelimitedRow, certain_cells, read_rows
 from graphneg.ingest.envelopes import without_envelope
 from graphneg.ingest.exports import is_export
-from graphneg.ingest.fields import Fields, has_turns, is_utterance, require_columns, require_named_columns
+from graphneg.ingest.fields import Fields, has_turns, is_utterance
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.nested import lift_paths
 from graphneg.ingest.reading import (

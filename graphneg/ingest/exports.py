@@ -24,18 +24,18 @@ Seven kinds of entries are recognized. `as_dialogue` converts them to objects wi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar, cast
 
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.html_text import plain_text
+from graphneg.ingest.json_objects import Converter, Value, without
 from graphneg.ingest.loader import Notices
 from graphneg.ingest.model_logs import converter_of
 from graphneg.ingest.turns import DELETED, MEDIA, PROMPT, ROLES
 from graphneg.ingest.values import is_yes
 
-Value = Mapping[str, Any]
 T = TypeVar("T")
 
 _SPOKEN = ("text", "multimodal_text")
@@ -82,7 +82,7 @@ def as_dialogue(value: Value, notices: Notices) -> dict[str, Any]:
     return dict(value) if converter is None else converter(value, notices)
 
 
-def _converter(value: Value) -> Callable[[Value, Notices], dict[str, Any]] | None:
+def _converter(value: Value) -> Converter | None:
     nodes = value.get("mapping")
     if isinstance(nodes, dict) and ("current_node" in value or _has_messages(cast("Value", nodes))):
         return _of_chatgpt
@@ -111,10 +111,6 @@ def _has_messages(nodes: Value) -> bool:
     return any(isinstance(node, dict) and "message" in node for node in islice(nodes.values(), 2))
 
 
-def _others(value: Value, *used: str) -> dict[str, Any]:
-    return {key: one for key, one in value.items() if key not in used}
-
-
 # ChatGPT
 
 
@@ -136,7 +132,7 @@ def _of_chatgpt(value: Value, notices: Notices) -> dict[str, Any]:
     beside = (node for name, node in nodes.items() if name not in passed and isinstance(node, dict))
     others = sum(cast("Value", node).get("message") is not None for node in beside)
     notices.count("message", "of other branches left out", others)
-    return _others(value, "mapping", "current_node") | {"turns": turns}
+    return without(value, "mapping", "current_node") | {"turns": turns}
 
 
 def _path(nodes: Value, last: Any) -> list[tuple[str, Value]]:
@@ -216,8 +212,8 @@ def _of_oasst(value: Value, notices: Notices) -> dict[str, Any]:
     for message in messages:
         messages.extend(_replies(message))
     path = best_path(messages, _replies, lambda message: message, notices)
-    turns = [_others(message, "replies") for message in path]
-    return _others(value, "prompt") | {"turns": turns}
+    turns = [without(message, "replies") for message in path]
+    return without(value, "prompt") | {"turns": turns}
 
 
 def _replies(message: Value) -> Sequence[Value]:
@@ -305,7 +301,7 @@ def _of_facebook(value: Value, notices: Notices) -> dict[str, Any]:
             notices.count(kind, "left out")
         else:
             messages.append(message)
-    return _others(value, "messages") | {"messages": messages}
+    return without(value, "messages") | {"messages": messages}
 
 
 def _facebook_kind(message: Value) -> str:
@@ -371,11 +367,11 @@ def _of_intercom(value: Value, notices: Notices) -> dict[str, Any]:
     if first and not _is_contained(subject, [_text_of(message, "body") for message in messages]):
         first[0]["body"] = "\n".join(filter(None, (subject, _text_of(first[0], "body"))))
         notices.count("subject", "put before the text of the first message")
-    return _others(value, "conversation_parts", "source") | {"messages": messages}
+    return without(value, "conversation_parts", "source") | {"messages": messages}
 
 
 def _of_help_scout(value: Value, _: Notices) -> dict[str, Any]:
-    return _others(value, "_embedded") | {"threads": cast("Value", value["_embedded"])["threads"]}
+    return without(value, "_embedded") | {"threads": cast("Value", value["_embedded"])["threads"]}
 
 
 def _first_message(source: Any, time: Any) -> list[dict[str, Any]]:
@@ -394,7 +390,7 @@ def _of_freshdesk(value: Value, notices: Notices) -> dict[str, Any]:
         text = page if _is_contained(text, [page]) else f"{text}\n{page}"
         notices.count("description", "converted from HTML to text")
     first = {"body_text": text, "user_id": value.get("requester_id"), "created_at": value.get("created_at")}
-    return _others(value, "description_text", "description", "conversations") | {
+    return without(value, "description_text", "description", "conversations") | {
         "messages": [first, *answers]
     }
 

@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphneg.ingest.chat_lines import chat_line
 from graphneg.ingest.chats import MEDIA, SYSTEM, Message
 from graphneg.ingest.content import head
+from graphneg.ingest.headed_messages import HeadedMessage, headed_messages
 from graphneg.ingest.loader import Notices
-from graphneg.ingest.reading import LARGEST_ITEM, Item, Line
+from graphneg.ingest.reading import Item, Line
 from graphneg.ingest.times import parse_time
 from graphneg.model import Rejected
 
@@ -34,16 +34,6 @@ _HEAD = re.compile(rf"{_TIME}(?: \([^()]+\))?(?P<event> [^(\s].*)?\s*")
 _BEGIN = re.compile(rf"\s*{_TIME}(?: \([^()\n]+\))?[ \r]*\n[^\n:]{{1,80}}\n")
 # "/Users/ann/Library/Messages/Attachments/ab/x.heic", "attachments/4/x.jpg"
 _ATTACHMENT = re.compile(r"(?:~?/|\.{1,2}/|attachments/)[^/\n]+/.*\.\w{2,5}")
-
-
-@dataclass(slots=True)
-class _Open:
-    """A message whose lines are being read. Its first line is the name of the sender."""
-
-    line: Line
-    seconds: float
-    lines: list[str] = field(default_factory=list[str])
-    size: int = 0
 
 
 def is_of_imessage(path: Path) -> bool:
@@ -68,31 +58,23 @@ def messages_of_imessage(lines: Iterator[Line | Rejected], notices: Notices) -> 
     Yields:
         Items whose values are `Message`, and rejected lines.
     """
-    open_one: _Open | None = None
-    for line in lines:
-        if isinstance(line, Rejected):
-            yield line
-            continue
-        begin = _HEAD.fullmatch(line.text)
-        seconds = parse_time(" ".join(begin["time"].split())) if begin is not None else None
-        if begin is None or seconds is None:
-            if open_one is not None:
-                open_one.size += len(line.text)
-                # Limit the size of a message, because a file in another format may have no further times.
-                if open_one.size <= LARGEST_ITEM:
-                    open_one.lines.append(line.text)
-            continue
-        if open_one is not None:
-            yield from _message(open_one, notices)
-        open_one = None if begin["event"] else _Open(line, seconds)
-        notices.count(SYSTEM, "left out", bool(begin["event"]))
-    if open_one is not None:
-        yield from _message(open_one, notices)
+    for one in headed_messages(lines, _HEAD, _seconds_of, notices):
+        if isinstance(one, Rejected):
+            yield one
+        elif one.head["event"]:
+            notices.count(SYSTEM, "left out")
+        else:
+            yield from _message(one, notices)
 
 
-def _message(one: _Open, notices: Notices) -> Iterator[Item | Rejected]:
-    if one.size > LARGEST_ITEM:
-        yield Rejected(one.line.place, f"the message is longer than {LARGEST_ITEM:,} characters")
+def _seconds_of(head: re.Match[str]) -> float | None:
+    return parse_time(" ".join(head["time"].split()))
+
+
+def _message(one: HeadedMessage, notices: Notices) -> Iterator[Item | Rejected]:
+    """Yield a message. Its first line is the name of the sender."""
+    if one.fault is not None:
+        yield one.fault
         return
     name, *rest = (*one.lines, "")
     texts: list[str] = []

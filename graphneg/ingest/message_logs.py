@@ -13,14 +13,12 @@ formats.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, cast
 
+from graphneg.ingest.json_objects import Converter, Value, inside, objects, without
 from graphneg.ingest.loader import Notices
 from graphneg.ingest.values import ALTERNATIVE, MEDIA, SERVICE
-
-Value = Mapping[str, Any]
-Converter = Callable[[Value, Notices], dict[str, Any]]
 
 _NOTE = "internal note"
 _SPEAKERS = ("speaker", "speaker_name", "speakerName", "speaker_id", "speakerId", "speaker_label")
@@ -60,11 +58,11 @@ def _has_sentences(value: Any) -> bool:
 def _of_sentences(value: Value, _: Notices) -> dict[str, Any]:
     name = next(key for key in _MONOLOGUES if _has_sentences(value.get(key)))
     messages = [
-        _without(one, "sentences") | {"text": " ".join(str(part.get("text")).strip() for part in parts)}
-        for one in _objects(value[name])
-        for parts in [_objects(one.get("sentences"))]
+        without(one, "sentences") | {"text": " ".join(str(part.get("text")).strip() for part in parts)}
+        for one in objects(value[name])
+        for parts in [objects(one.get("sentences"))]
     ]
-    return _without(value, name) | {"messages": messages}
+    return without(value, name) | {"messages": messages}
 
 
 def _are_spoken(value: Any) -> bool:
@@ -75,14 +73,14 @@ def _are_spoken(value: Any) -> bool:
 def _of_spoken(value: Value, _: Notices) -> dict[str, Any]:
     name = next(key for key in ("sentences", "segments") if _are_spoken(value.get(key)))
     # WhisperX: "words" repeats the segments word by word, and "text" contains the whole recording.
-    messages = [_without(one, "words", "raw_text") for one in _objects(value[name])]
-    return _without(value, name, "text", "word_segments") | {"messages": messages}
+    messages = [without(one, "words", "raw_text") for one in objects(value[name])]
+    return without(value, name, "text", "word_segments") | {"messages": messages}
 
 
 def _of_liveperson(value: Value, notices: Notices) -> dict[str, Any]:
     messages: list[dict[str, Any]] = []
-    for record in _objects(value["messageRecords"]):
-        text = _inside(record, "messageData", "msg", "text")
+    for record in objects(value["messageRecords"]):
+        text = inside(record, "messageData", "msg", "text")
         if str(record.get("audience") or "") not in _PUBLIC:
             notices.count(_NOTE, "left out")
         elif not isinstance(text, str):
@@ -92,38 +90,38 @@ def _of_liveperson(value: Value, notices: Notices) -> dict[str, Any]:
             messages.append(
                 {"speaker": person, "text": text, "time": record.get("timeL", record.get("time"))}
             )
-    id = _inside(value, "info", "conversationId")
-    return ({} if id is None else {"id": id}) | _without(value, "messageRecords") | {"messages": messages}
+    id = inside(value, "info", "conversationId")
+    return ({} if id is None else {"id": id}) | without(value, "messageRecords") | {"messages": messages}
 
 
 def _of_character_chat(value: Value, notices: Notices) -> dict[str, Any]:
     messages: list[dict[str, Any]] = []
-    for one in _objects(value["msgs"]):
+    for one in objects(value["msgs"]):
         if one.get("is_alternative") is True:
             notices.count(ALTERNATIVE, "left out")
         else:
-            messages.append({"speaker": _inside(one, "src", "name")} | _without(one, "src"))
+            messages.append({"speaker": inside(one, "src", "name")} | without(one, "src"))
     id = {"id": value["external_id"]} if "external_id" in value and "id" not in value else {}
-    return id | _without(value, "msgs") | {"messages": messages}
+    return id | without(value, "msgs") | {"messages": messages}
 
 
 def _of_character_turns(value: Value, notices: Notices) -> dict[str, Any]:
     messages: list[dict[str, Any]] = []
-    for turn in _objects(value["turns"]):
-        candidates = _objects(turn.get("candidates"))
+    for turn in objects(value["turns"]):
+        candidates = objects(turn.get("candidates"))
         primary = [
             one for one in candidates if one.get("candidate_id") == turn.get("primary_candidate_id")
         ] or candidates
         notices.count(ALTERNATIVE, "left out", max(len(candidates) - 1, 0))
         text = primary[0].get("raw_content") if primary else ""
         messages.append({"speaker": turn.get("author"), "text": text, "create_time": turn.get("create_time")})
-    return _without(value, "turns") | {"messages": messages}
+    return without(value, "turns") | {"messages": messages}
 
 
 def _of_twitter(value: Value, notices: Notices) -> dict[str, Any]:
     talk = cast("Value", value["dmConversation"])
     messages: list[Value] = []
-    for one in _objects(talk.get("messages")):
+    for one in objects(talk.get("messages")):
         created = one.get("messageCreate")
         if isinstance(created, dict):
             messages.append(cast("Value", created))
@@ -140,7 +138,7 @@ def _of_jira(value: Value, _: Notices) -> dict[str, Any]:
         "created": issue.get("created"),
     }
     described = isinstance(first["body"], str) and first["body"].strip() != ""
-    comments = [{"author": None} | dict(one) for one in _objects(_inside(issue, "comment", "comments"))]
+    comments = [{"author": None} | dict(one) for one in objects(inside(issue, "comment", "comments"))]
     id = value.get("key", value.get("id"))
     # The creation of an issue always precedes its comments, so leave out an unknown time.
     begin = [{key: one for key, one in first.items() if one is not None}] if described else []
@@ -148,11 +146,11 @@ def _of_jira(value: Value, _: Notices) -> dict[str, Any]:
 
 
 def _has_comments(value: Any) -> bool:
-    return isinstance(_inside(value, "comment", "comments"), list)
+    return isinstance(inside(value, "comment", "comments"), list)
 
 
 def _has_messages(value: Any) -> bool:
-    return "messageCreate" in _first(_inside(value, "messages"))
+    return "messageCreate" in _first(inside(value, "messages"))
 
 
 _CONVERTERS: dict[str, tuple[Callable[[Any], bool], Converter]] = {
@@ -165,19 +163,3 @@ _CONVERTERS: dict[str, tuple[Callable[[Any], bool], Converter]] = {
     **dict.fromkeys(("sentences", "segments"), (_are_spoken, _of_spoken)),
 }
 """For each key by which a format is recognized, the condition for its value, and the converter."""
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    some = cast("list[Any]", value) if isinstance(value, list) else []
-    return [cast("dict[str, Any]", one) for one in some if isinstance(one, dict)]
-
-
-def _without(value: Value, *used: str) -> dict[str, Any]:
-    return {key: one for key, one in value.items() if key not in used}
-
-
-def _inside(value: Any, *keys: str) -> Any:
-    """Return the value at the end of a path of keys; None if there is none."""
-    for key in keys:
-        value = cast("Value", value).get(key) if isinstance(value, dict) else None
-    return value

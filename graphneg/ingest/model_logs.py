@@ -23,18 +23,16 @@ object with a list of turns:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, cast
 
 from graphneg.ingest.branches import has_branches, with_path
+from graphneg.ingest.json_objects import Converter, Value, inside, without
 from graphneg.ingest.loader import Notices
 from graphneg.ingest.message_logs import message_log_converter
 from graphneg.ingest.model_requests import request_converter
 from graphneg.ingest.values import DELETED, MEDIA, SERVICE
-
-Value = Mapping[str, Any]
-Converter = Callable[[Value, Notices], dict[str, Any]]
 
 _LANGCHAIN = frozenset({"human", "ai", "system", "tool", "function"})
 """Types of messages in LangChain. They are used as the names of speakers."""
@@ -130,7 +128,7 @@ def langchain_message(value: Any) -> dict[str, Any] | None:
     has_speaker = any(key in cells for key in ("role", "speaker", "from", "author", "sender"))
     if kind not in _LANGCHAIN or "content" not in cells or has_speaker:
         return None
-    return {"speaker": kind} | _others(cells, "type", "content") | {"text": cells["content"]}
+    return {"speaker": kind} | without(cells, "type", "content") | {"text": cells["content"]}
 
 
 def _has(value: Any, wanted: Callable[[Value], bool]) -> bool:
@@ -139,13 +137,9 @@ def _has(value: Any, wanted: Callable[[Value], bool]) -> bool:
     return any(isinstance(one, dict) and wanted(cast("Value", one)) for one in some)
 
 
-def _others(value: Value, *used: str) -> dict[str, Any]:
-    return {key: one for key, one in value.items() if key not in used}
-
-
 def _of_langchain(value: Value, _: Notices) -> dict[str, Any]:
     messages = [langchain_message(one) or one for one in value["messages"]]
-    return _others(value, "messages") | {"messages": messages}
+    return without(value, "messages") | {"messages": messages}
 
 
 def _of_rasa(value: Value, notices: Notices) -> dict[str, Any]:
@@ -153,11 +147,11 @@ def _of_rasa(value: Value, notices: Notices) -> dict[str, Any]:
     for event in cast("list[Any]", value["events"]):
         kind = event.get("event") if isinstance(event, dict) else None
         if kind in _SAID:
-            turns.append({"speaker": kind, **_others(event, "event")})
+            turns.append({"speaker": kind, **without(event, "event")})
         else:
             notices.count(SERVICE, "left out")
     id = {"id": value["sender_id"]} if "id" not in value and "sender_id" in value else {}
-    return _others(value, "events", "sender_id") | id | {"messages": turns}
+    return without(value, "events", "sender_id") | id | {"messages": turns}
 
 
 def _of_cohere(value: Value, _: Notices) -> dict[str, Any]:
@@ -166,7 +160,7 @@ def _of_cohere(value: Value, _: Notices) -> dict[str, Any]:
     # "chat_history", so use its role.
     first: Any = earlier[0] if earlier else None
     role = first.get("role", "USER") if isinstance(first, dict) else "USER"
-    return _others(value, "chat_history", "message") | {
+    return without(value, "chat_history", "message") | {
         "messages": [*earlier, {"role": role, "message": value["message"]}]
     }
 
@@ -187,7 +181,7 @@ def _are_messages(lists: Iterable[Any]) -> bool:
 def _of_two_lists(value: Value, notices: Notices) -> dict[str, Any]:
     first, second = _continued(value) or ("", "")
     notices.count("rejected response", "left out", "rejected" in value and second == "chosen")
-    return _others(value, first, second, "rejected") | {"messages": [*value[first], *value[second]]}
+    return without(value, first, second, "rejected") | {"messages": [*value[first], *value[second]]}
 
 
 def _of_ai_studio(value: Value, notices: Notices) -> dict[str, Any]:
@@ -200,7 +194,7 @@ def _of_ai_studio(value: Value, notices: Notices) -> dict[str, Any]:
     prompt = value.get("systemInstruction")
     text = cast("Value", prompt).get("text") if isinstance(prompt, dict) else None
     system = [{"role": "system", "text": text}] if isinstance(text, str) and text.strip() else []
-    return _others(value, "chunkedPrompt", "systemInstruction", "runSettings") | {
+    return without(value, "chunkedPrompt", "systemInstruction", "runSettings") | {
         "messages": [*system, *turns]
     }
 
@@ -213,7 +207,7 @@ def _of_web_ui(value: Value, notices: Notices) -> dict[str, Any]:
     if isinstance(whole, dict):
         others = len(cast("Value", whole)) - len(messages)
         notices.count("message", "of other branches left out", max(others, 0))
-    return _others(value, "chat") | {"messages": messages}
+    return without(value, "chat") | {"messages": messages}
 
 
 def is_chat_header(value: Any) -> bool:
@@ -262,35 +256,28 @@ def _of_activities(value: Value, notices: Notices) -> dict[str, Any]:
         sender = activity.get("from")
         role = cast("Value", sender).get("role") if isinstance(sender, dict) else None
         speaker = _BOT_FRAMEWORK.get(role, str(role)) if isinstance(role, int) else role or sender
-        turns.append({"speaker": speaker} | _others(activity, "from", "type"))
-    return _others(value, "activities") | {"messages": turns}
+        turns.append({"speaker": speaker} | without(activity, "from", "type"))
+    return without(value, "activities") | {"messages": turns}
 
 
 def _of_dialogflow(value: Value, notices: Notices) -> dict[str, Any]:
     turns: list[Any] = []
     for one in cast("list[Any]", value["interactions"]):
-        result = _inside(one, "response", "queryResult")
-        said = _inside(one, "request", "queryInput", "text", "text") or _inside(result, "transcript")
+        result = inside(one, "response", "queryResult")
+        said = inside(one, "request", "queryInput", "text", "text") or inside(result, "transcript")
         if isinstance(said, str):
             turns.append({"speaker": "user", "text": said})
         else:
             # The user pressed a button, or the bot began.
             notices.count(SERVICE, "left out")
-        for message in cast("list[Any]", _inside(result, "responseMessages") or []):
-            texts = _inside(message, "text", "text")
+        for message in cast("list[Any]", inside(result, "responseMessages") or []):
+            texts = inside(message, "text", "text")
             if isinstance(texts, list):
                 turns.extend({"speaker": "bot", "text": text} for text in cast("list[Any]", texts))
             else:
                 notices.count(SERVICE, "left out")
     name = str(value.get("name", "")).rpartition("/")[2]
-    return ({"id": name} if name else {}) | _others(value, "interactions", "name") | {"messages": turns}
-
-
-def _inside(value: Any, *keys: str) -> Any:
-    """Return the value at the end of a path of keys; None if there is none."""
-    for key in keys:
-        value = cast("Value", value).get(key) if isinstance(value, dict) else None
-    return value
+    return ({"id": name} if name else {}) | without(value, "interactions", "name") | {"messages": turns}
 
 
 def _of_monologues(value: Value, _: Notices) -> dict[str, Any]:
@@ -303,7 +290,7 @@ def _of_monologues(value: Value, _: Notices) -> dict[str, Any]:
         }
         for one in cast("list[Any]", value["monologues"])
     ]
-    return _others(value, "monologues") | {"messages": turns}
+    return without(value, "monologues") | {"messages": turns}
 
 
 def rocket_chat_message(value: Any) -> Any:
@@ -317,38 +304,38 @@ def rocket_chat_message(value: Any) -> Any:
     """
     cells = cast("Value", value) if isinstance(value, dict) else {}
     is_message = isinstance(cells.get("u"), dict) and "msg" in cells
-    return {"user": cells["u"]} | _others(cells, "u") if is_message else value
+    return {"user": cells["u"]} | without(cells, "u") if is_message else value
 
 
 def _of_rocket_chat(value: Value, _: Notices) -> dict[str, Any]:
     messages = list(map(rocket_chat_message, cast("list[Any]", value["messages"])))
-    return _others(value, "messages") | {"messages": messages}
+    return without(value, "messages") | {"messages": messages}
 
 
 def _of_matrix(value: Value, notices: Notices) -> dict[str, Any]:
     events = [cast("Value", one) for one in cast("list[Any]", value["messages"]) if isinstance(one, dict)]
     names = {
-        str(one.get("state_key") or one.get("sender")): _inside(one, "content", "displayname")
+        str(one.get("state_key") or one.get("sender")): inside(one, "content", "displayname")
         for one in events
         if one.get("type") == "m.room.member"
     }
     edits = {
-        _inside(one, "content", "m.relates_to", "event_id"): _inside(one, "content", "m.new_content", "body")
+        inside(one, "content", "m.relates_to", "event_id"): inside(one, "content", "m.new_content", "body")
         for one in events
-        if _inside(one, "content", "m.relates_to", "rel_type") == "m.replace"
+        if inside(one, "content", "m.relates_to", "rel_type") == "m.replace"
     }
     turns: list[Any] = []
     for one in events:
         if kind := _matrix_kind(one):
             notices.count(kind, "left out")
             continue
-        body, quotations = _QUOTED.subn("", str(_inside(one, "content", "body")), count=1)
+        body, quotations = _QUOTED.subn("", str(inside(one, "content", "body")), count=1)
         notices.count("quotation", "left out", quotations)
         body = edits.get(one.get("event_id")) or body
         sender = str(one.get("sender"))
         time = {"timestamp": one["origin_server_ts"]} if "origin_server_ts" in one else {}
         turns.append({"speaker": {"id": sender, "name": names.get(sender) or sender}, "text": body} | time)
-    return _others(value, "messages") | {"messages": turns}
+    return without(value, "messages") | {"messages": turns}
 
 
 def _matrix_kind(event: Value) -> str:
@@ -357,7 +344,7 @@ def _matrix_kind(event: Value) -> str:
         return _MATRIX.get(str(event.get("type")), SERVICE)
     if not event.get("content"):
         return DELETED
-    if _inside(event, "content", "m.relates_to", "rel_type") == "m.replace":
+    if inside(event, "content", "m.relates_to", "rel_type") == "m.replace":
         return "edit"
-    kind = _inside(event, "content", "msgtype")
+    kind = inside(event, "content", "msgtype")
     return "" if kind in _SPOKEN else "bot message" if kind == "m.notice" else MEDIA

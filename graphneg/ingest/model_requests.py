@@ -13,14 +13,11 @@ formats have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from graphneg.ingest.json_objects import Converter, Value, inside, without
 from graphneg.ingest.loader import Notices
 from graphneg.ingest.values import ALTERNATIVE
-
-Value = Mapping[str, Any]
-Converter = Callable[[Value, Notices], dict[str, Any]]
 
 _REQUESTS = ("body", "params", "request", "input")
 """Keys whose value is the request: in batches of OpenAI and Anthropic, in logs, in data for preference
@@ -85,7 +82,7 @@ def _of_request(value: Value, notices: Notices) -> dict[str, Any]:
     name = next(key for key in _REQUESTS if _request_messages(value.get(key)) is not None)
     request = cast("Value", value[name])
     messages = [_plain_parts(one) for one in request[_request_messages(request) or ""]]
-    answers = next((found for path in _ANSWERS if (found := _inside(value, *path))), None)
+    answers = next((found for path in _ANSWERS if (found := inside(value, *path))), None)
     # Each of the choices answers the whole request, so only one of them continues the dialogue.
     choices = cast("list[Any]", answers) if isinstance(answers, list) else []
     is_content = bool(choices) and isinstance(choices[0], dict) and isinstance(choices[0].get("type"), str)
@@ -95,15 +92,11 @@ def _of_request(value: Value, notices: Notices) -> dict[str, Any]:
     elif choices and "role" in choices[0]:
         messages.extend(choices)
     elif choices:
-        messages.append(_plain_parts(_inside(choices[0], "message") or _inside(choices[0], "content")))
+        messages.append(_plain_parts(inside(choices[0], "message") or inside(choices[0], "content")))
         notices.count(ALTERNATIVE, "left out", len(choices) - 1)
     notices.count("rejected response", "left out", bool(value.get("non_preferred_output")))
-    others = {
-        key: one for key, one in value.items() if key not in (name, "response", "choices", "candidates")
-    }
-    others = {
-        key: one for key, one in others.items() if key not in ("preferred_output", "non_preferred_output")
-    }
+    answered = ("response", "choices", "candidates", "preferred_output", "non_preferred_output")
+    others = without(value, name, *answered)
     id = next((value[key] for key in _IDS if isinstance(value.get(key), str | int)), None)
     return ({} if id is None else {"id": id}) | others | {"messages": messages}
 
@@ -113,8 +106,7 @@ def _plain_parts(message: Any) -> Any:
     if not isinstance(message, dict) or "parts" not in message:
         return message
     cells = cast("dict[str, Any]", message)
-    others = {key: one for key, one in cells.items() if key != "parts"}
-    return {"role": _USER} | others | {"content": cells["parts"]}
+    return {"role": _USER} | without(cells, "parts") | {"content": cells["parts"]}
 
 
 # Pairs of question and answer
@@ -152,7 +144,7 @@ def _turns_of(pairs: Any) -> list[dict[str, str]]:
 
 def _of_pairs(value: Value, _: Notices) -> dict[str, Any]:
     name = next(key for key in _PAIR_LISTS if _are_pairs(value.get(key)))
-    return _without(value, name) | {"messages": _turns_of(value[name])}
+    return without(value, name) | {"messages": _turns_of(value[name])}
 
 
 def _has_history(value: Value) -> bool:
@@ -172,7 +164,7 @@ def _of_history(value: Value, _: Notices) -> dict[str, Any]:
     # Alpaca: the input is a text to which the instruction refers.
     question = "\n".join(one for one in (value[asked], more) if isinstance(one, str) and one.strip())
     messages = _turns_of([*value["history"], [question, value[answered]]])
-    return _without(value, "history", asked, answered, "input") | {"messages": messages}
+    return without(value, "history", asked, answered, "input") | {"messages": messages}
 
 
 # Training data
@@ -180,7 +172,7 @@ def _of_history(value: Value, _: Notices) -> dict[str, Any]:
 
 def _of_chosen(value: Value, notices: Notices) -> dict[str, Any]:
     notices.count("rejected response", "left out", "rejected" in value)
-    return _without(value, "chosen", "rejected") | {"messages": value["chosen"]}
+    return without(value, "chosen", "rejected") | {"messages": value["chosen"]}
 
 
 def _are_texts(value: Value) -> bool:
@@ -192,15 +184,4 @@ def _are_texts(value: Value) -> bool:
 
 
 def _of_texts(value: Value, _: Notices) -> dict[str, Any]:
-    return _without(value, "data") | {"messages": value["data"]}
-
-
-def _without(value: Value, *used: str) -> dict[str, Any]:
-    return {key: one for key, one in value.items() if key not in used}
-
-
-def _inside(value: Any, *keys: str) -> Any:
-    """Return the value at the end of a path of keys; None if there is none."""
-    for key in keys:
-        value = cast("Value", value).get(key) if isinstance(value, dict) else None
-    return value
+    return without(value, "data") | {"messages": value["data"]}

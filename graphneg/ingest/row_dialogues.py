@@ -35,17 +35,10 @@ from graphneg.ingest.assumptions import (
     report_missing_time,
     textless_turn,
 )
+from graphneg.ingest.columns import require_columns
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import best_path
-from graphneg.ingest.fields import (
-    UTTERANCE_FIELDS,
-    Fields,
-    Value,
-    are_message_trees,
-    is_threaded,
-    listed,
-    require_columns,
-)
+from graphneg.ingest.fields import UTTERANCE_FIELDS, Fields, Value, are_message_trees, is_threaded, listed
 from graphneg.ingest.internal_notes import NoteFinder
 from graphneg.ingest.loader import DateOrder, Notices
 from graphneg.ingest.nested import turn_paths

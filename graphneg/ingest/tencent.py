@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphneg.ingest.chat_lines import alternatives, chat_line
 from graphneg.ingest.chats import MEDIA, SYSTEM, Message
 from graphneg.ingest.content import head
+from graphneg.ingest.headed_messages import HeadedMessage, headed_messages
 from graphneg.ingest.loader import Notices
-from graphneg.ingest.reading import LARGEST_ITEM, Item, Line
+from graphneg.ingest.reading import Item, Line
 from graphneg.ingest.times import parse_time
 from graphneg.model import Rejected
 
@@ -37,17 +37,6 @@ _FILE = re.compile(
 _ACCOUNT = re.compile(r"\A【[^】]{1,20}】|(?:\(\d{5,12}\)|<[^<>\s]+@[^<>\s]+>)\Z")
 _PICTURES = re.compile(rf"(?:{alternatives('qq media')})", re.IGNORECASE)
 _SYSTEM_NAME = re.compile(rf"(?:{alternatives('qq system name')})(?:\(\d+\))?")
-
-
-@dataclass(slots=True)
-class _Open:
-    """A message whose lines are being read."""
-
-    line: Line
-    seconds: float
-    name: str
-    lines: list[str] = field(default_factory=list[str])
-    size: int = 0
 
 
 def is_of_tencent(path: Path) -> bool:
@@ -73,35 +62,25 @@ def messages_of_tencent(lines: Iterator[Line | Rejected], notices: Notices) -> I
     Yields:
         Items whose values are `Message`, and rejected lines.
     """
-    open_one: _Open | None = None
-    for line in lines:
-        if isinstance(line, Rejected):
-            yield line
-            continue
-        begin = _HEAD.fullmatch(line.text)
-        seconds = parse_time(begin["time"] or begin["then"]) if begin is not None else None
-        if begin is not None and seconds is not None:
-            if open_one is not None:
-                yield from _message(open_one, notices)
-            open_one = _Open(line, seconds, begin["name"] or begin["first"])
-        elif open_one is None:
-            notices.count(SYSTEM, "left out", bool(line.text.strip()))
+    for one in headed_messages(lines, _HEAD, _seconds_of, notices):
+        if isinstance(one, Rejected):
+            yield one
         else:
-            open_one.size += len(line.text)
-            # Limit the size of a message, because a file in another format may have no further times.
-            if open_one.size <= LARGEST_ITEM:
-                open_one.lines.append(line.text)
-    if open_one is not None:
-        yield from _message(open_one, notices)
+            yield from _message(one, notices)
 
 
-def _message(one: _Open, notices: Notices) -> Iterator[Item | Rejected]:
-    if one.size > LARGEST_ITEM:
-        yield Rejected(one.line.place, f"the message is longer than {LARGEST_ITEM:,} characters")
+def _seconds_of(head: re.Match[str]) -> float | None:
+    return parse_time(head["time"] or head["then"])
+
+
+def _message(one: HeadedMessage, notices: Notices) -> Iterator[Item | Rejected]:
+    if one.fault is not None:
+        yield one.fault
         return
+    written = (one.head["name"] or one.head["first"]).strip()
     text, pictures = _PICTURES.subn("", "\n".join(one.lines))
-    name = _ACCOUNT.sub("", _ACCOUNT.sub("", one.name.strip())).strip() or one.name.strip()
-    if _SYSTEM_NAME.fullmatch(one.name.strip()) or chat_line("qq system", text.strip()):
+    name = _ACCOUNT.sub("", _ACCOUNT.sub("", written)).strip() or written
+    if _SYSTEM_NAME.fullmatch(written) or chat_line("qq system", text.strip()):
         notices.count(SYSTEM, "left out")
         return
     notices.count(MEDIA, "left out", pictures)

@@ -17,9 +17,9 @@ from graphneg.model import Negative, Original, Turn
 from graphneg.records.files import read_jsonl
 from graphneg.store.connection import Store
 from tests.cli_runs import Run
+from tests.loaded_dialogues import loaded
 from tests.negative_samples import EXAMPLE
 from tests.pair_samples import written
-from tests.servers import wipe
 
 SHOP = [
     {
@@ -63,12 +63,7 @@ class BlueSkyGenerator(Generator):
 
 @pytest.fixture(scope="module")
 def graph(embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGraph:
-    wipe(embedded)
-    path = tmp_path_factory.mktemp("shop") / "shop.jsonl"
-    path.write_text("\n".join(map(json.dumps, SHOP)), encoding="utf-8")
-    graph = DialogueGraph(embedded)
-    graph.load("dialogues", path)
-    return graph
+    return loaded(embedded, tmp_path_factory.mktemp("shop"), "shop", SHOP)
 
 
 def wrong_response(text: str, at: str = "shop/train/1#2", source: str = "edits", label: int = 0) -> Negative:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.generators.base import Candidate, Context, Generator
 from graphneg.store.connection import Store
-from tests.servers import wipe
+from tests.loaded_dialogues import loaded
 
 DIALOGUES = [
     {
@@ -48,12 +47,7 @@ class SeedGenerator(Generator):
 
 @pytest.fixture(scope="module")
 def graph(store: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGraph:
-    wipe(store)
-    path = tmp_path_factory.mktemp("pairs") / "shop.jsonl"
-    path.write_text("\n".join(map(json.dumps, DIALOGUES)), encoding="utf-8")
-    graph = DialogueGraph(store)
-    graph.load("dialogues", path)
-    return graph
+    return loaded(store, tmp_path_factory.mktemp("pairs"), "shop", DIALOGUES)
 
 
 def test_generated_negatives_are_paired_with_their_contexts(graph: DialogueGraph) -> None:

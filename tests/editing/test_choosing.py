@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.editing.generation import NO_TOPIC
+from graphneg.editing.decoding import NO_TOPIC
 from graphneg.editing.proposals import Donors
 from graphneg.editing.recipes import Recipe
 from graphneg.english.tokens import match_key
 from graphneg.english.words import content_lemmas
-from graphneg.parsers.base import get_parser
 from graphneg.store.connection import Store
-from tests.servers import wipe
-
-
-def opened(store: Store, folder: Path, talks: Sequence[Sequence[str]]) -> DialogueGraph:
-    """The dialogues with these texts of turns, parsed, in an emptied store."""
-    wipe(store)
-    graph, file = DialogueGraph(store), folder / "talks.jsonl"
-    rows = [{"id": f"{at:03}", "turns": [{"text": one} for one in said]} for at, said in enumerate(talks)]
-    file.write_text("\n".join(map(json.dumps, rows)))
-    graph.load("dialogues", file)
-    graph.parse(get_parser("dependency"))
-    return graph
+from tests.loaded_dialogues import parsed
 
 
 def recipe_of_one(transform: str) -> Recipe:
@@ -48,7 +34,7 @@ def test_persons_are_swapped_except_in_wishes_and_replies_to_offers(embedded: St
         ("I am leaving.", "Where do you want to go?"): False,
         ("I am leaving.", "Where did you live?"): True,
     }
-    graph = opened(embedded, tmp_path, list(talks))
+    graph = parsed(embedded, tmp_path, list(talks))
     made = {one.dialogue for one in graph.negatives(recipe_of_one("person_swap"))}
     assert made == {f"talks/all/{at:03}" for at, swapped in enumerate(talks.values()) if swapped}
 
@@ -72,7 +58,7 @@ def long_corpus(embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> Di
         ]
         for at in range(80)
     ]
-    return opened(embedded, tmp_path_factory.mktemp("talks"), talks)
+    return parsed(embedded, tmp_path_factory.mktemp("talks"), talks)
 
 
 def test_donors_are_not_the_dialogues_next_to_their_takers(long_corpus: DialogueGraph) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
@@ -14,9 +13,9 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.context_twins import edits_of_statement, refusal_of_texts
 from graphneg.errors import TransformError
 from graphneg.model import Edit, Negative
-from graphneg.parsers.base import get_parser
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import StoredTurn
+from tests.loaded_dialogues import parsed
 from tests.servers import wipe
 
 CLAIMS = [
@@ -55,16 +54,7 @@ UNEDITED = {
 
 def opened(store: Store, folder: Path, talks: Sequence[Sequence[str]]) -> DialogueGraph:
     """Load and parse dialogues with these turns, with a neutral turn as the response."""
-    wipe(store)
-    graph, file = DialogueGraph(store), folder / "talks.jsonl"
-    rows = [
-        {"id": f"{at:03}", "turns": [{"text": one} for one in (*said, AFTER)]}
-        for at, said in enumerate(talks)
-    ]
-    file.write_text("\n".join(map(json.dumps, rows)))
-    graph.load("dialogues", file)
-    graph.parse(get_parser("dependency"))
-    return graph
+    return parsed(store, folder, [(*said, AFTER) for said in talks])
 
 
 def pairs(graph: DialogueGraph, *transforms: str, per_dialogue: int = 4) -> list[tuple[Negative, Negative]]:

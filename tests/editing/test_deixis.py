@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from graphneg.dialogue_graph import DialogueGraph
 from graphneg.parsers.base import get_parser
 from graphneg.store.connection import Store
+from tests.loaded_dialogues import loaded
 from tests.servers import wipe
 
 DENY_BACK = """// deny-back: The reply denies what the other speaker has just said.
@@ -44,13 +43,10 @@ SAID = {
 
 @pytest.fixture(scope="module")
 def texts(embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    wipe(embedded)
-    graph, folder = DialogueGraph(embedded), tmp_path_factory.mktemp("deixis")
-    file = folder / "talks.jsonl"
+    folder = tmp_path_factory.mktemp("deixis")
     talks = [{"id": f"d{i}", "turns": [{"text": said}, {"text": "Good."}]} for i, said in enumerate(SAID)]
-    file.write_text("\n".join(map(json.dumps, talks)))
     Path(folder / "deny-back.cypher").write_text(DENY_BACK)
-    graph.load("dialogues", file)
+    graph = loaded(embedded, folder, "talks", talks)
     graph.parse(get_parser("dependency"))
     made = graph.negatives(transforms=["deny-back"], folders=[folder], target="response", per_dialogue=2)
     found = {negative.response for negative in made}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from graphneg.generators.dialogue_baselines import DialogueBaseline, insertion, 
 from graphneg.model import Negative, Turn
 from graphneg.records.files import read_jsonl
 from graphneg.store.connection import Store
-from tests.servers import wipe
+from tests.loaded_dialogues import loaded
 
 NAMES = ("turn-shuffle", "speaker-swap", "insertion", "replacement")
 DIALOGUES = [
@@ -34,16 +33,11 @@ UNUSED: Store = None  # pyright: ignore[reportAssignmentType]
 
 @pytest.fixture(scope="module")
 def graph(store: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGraph:
-    wipe(store)
-    path = tmp_path_factory.mktemp("talks") / "talks.jsonl"
     lines = [
         {"id": f"talk/all/{k}", "corpus": "talk", "split": "all", "turns": turns}
         for k, turns in enumerate(DIALOGUES)
     ]
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    graph = DialogueGraph(store)
-    graph.load("dialogues", path)
-    return graph
+    return loaded(store, tmp_path_factory.mktemp("talks"), "talks", lines)
 
 
 def texts(one: Negative) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -28,7 +27,7 @@ from graphneg.records.resumable import NegativeBatch
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 from tests.cli_runs import Run
-from tests.servers import wipe
+from tests.loaded_dialogues import loaded
 
 DIALOGUES = [
     {
@@ -60,12 +59,7 @@ def graph(store: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGra
 
 
 def filled(store: Store, folder: Path) -> DialogueGraph:
-    wipe(store)
-    path = folder / "shop.jsonl"
-    path.write_text("\n".join(map(json.dumps, DIALOGUES)), encoding="utf-8")
-    graph = DialogueGraph(store)
-    graph.load("dialogues", path)
-    return graph
+    return loaded(store, folder, "shop", DIALOGUES)
 
 
 class Quoter(Generator):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from graphneg.dialogue_graph import DialogueGraph
 from graphneg.generators.overlap.pool import ANECDOTES, Pool, pool_dialogues
 from graphneg.generators.overlap.target_profile import OverlapOptions
 from graphneg.ingest.loader import LoadReport
@@ -14,7 +11,7 @@ from graphneg.ingest.rows import sentence
 from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.store.connection import Store
-from tests.servers import wipe
+from tests.loaded_dialogues import loaded
 
 THINGS, PLACES = ("carpet", "lamp", "door", "piano"), ("kitchen", "attic", "office", "garden")
 TOLD = (
@@ -34,8 +31,6 @@ def templated(amount: int) -> list[str]:
 
 @pytest.fixture(scope="module", params=["narrow", "varied"])
 def store(request: pytest.FixtureRequest, embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    wipe(embedded)
-    chats = tmp_path_factory.mktemp("narrow") / "chats.jsonl"
     texts = templated(300)
     if request.param == "varied":
         words = [
@@ -43,8 +38,7 @@ def store(request: pytest.FixtureRequest, embedded: Store, tmp_path_factory: pyt
         ]
         texts = [f"{text[:-1]} near the {words[n % 250]}." for n, text in enumerate(texts)]
     lines = [{"id": f"own/test/{n}", "turns": ["Tell me.", text]} for n, text in enumerate(texts)]
-    chats.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    DialogueGraph(embedded).load("dialogues", chats)
+    loaded(embedded, tmp_path_factory.mktemp("narrow"), "chats", lines)
     pool_dialogues(embedded)
     told = [sentence(f"{ANECDOTES}#{n}.0", text, ANECDOTES, f"line {n}") for n, text in enumerate(TOLD)]
     write_records(embedded, told, LoadReport(ANECDOTES), GraphDialogues(ANECDOTES, ANECDOTES, 1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from graphneg.generators.token_substitution import tags_of
 from graphneg.hashing import number
 from graphneg.model import Negative
 from graphneg.store.connection import Store
+from tests.loaded_dialogues import loaded
 from tests.servers import wipe
 
 BASELINES = ("random", "bm25", "semi-hard", "token-substitution")
@@ -43,12 +43,7 @@ def dialogues() -> list[dict[str, object]]:
 
 @pytest.fixture(scope="module")
 def town(store: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGraph:
-    wipe(store)
-    path = tmp_path_factory.mktemp("town") / "town.jsonl"
-    path.write_text("\n".join(map(json.dumps, dialogues())), encoding="utf-8")
-    graph = DialogueGraph(store)
-    graph.load("dialogues", path)
-    return graph
+    return loaded(store, tmp_path_factory.mktemp("town"), "town", dialogues())
 
 
 def contexts_of(graph: DialogueGraph) -> list[Context]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from graphneg.dialogue_graph import DialogueGraph
 from graphneg.english.words import content_lemmas
 from graphneg.generators.base import Context
 from graphneg.generators.overlap.pool import pool_dialogues
@@ -14,7 +11,7 @@ from graphneg.generators.overlap.scenes import Scenes, TopicFilter
 from graphneg.generators.overlap.target_profile import PoolSentence, terms_of
 from graphneg.model import Turn
 from graphneg.store.connection import Store
-from tests.servers import wipe
+from tests.loaded_dialogues import loaded
 
 TALKS = {
     "bank": ["I want to open a savings account at this bank.", "Then fill in the form for the account."],
@@ -27,14 +24,11 @@ TALKS = {
 
 @pytest.fixture(scope="module")
 def scenes(embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> Scenes:
-    wipe(embedded)
-    chats = tmp_path_factory.mktemp("scenes") / "chats.jsonl"
     told = [
         {"id": f"own/test/{name}", "corpus": "own", "split": "test", "turns": turns}
         for name, turns in TALKS.items()
     ]
-    chats.write_text("\n".join(map(json.dumps, told)), encoding="utf-8")
-    DialogueGraph(embedded).load("dialogues", chats)
+    loaded(embedded, tmp_path_factory.mktemp("scenes"), "chats", told)
     pool_dialogues(embedded)
     return Scenes(embedded, 0.4)
 

@@ -6,16 +6,10 @@ import pytest
 
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
-from graphneg.amr.penman import format_graph
 from graphneg.parsers.dependency.learned.arcs import denials
 from graphneg.parsers.dependency.parser import DependencyParser, write_draft
 from graphneg.parsers.dependency.text import load_model, read_words
-
-
-def _parse(parser: DependencyParser, text: str) -> str:
-    graph = parser.parse_batch([text])[0].graph
-    assert graph is not None
-    return " ".join(format_graph(graph).split())
+from tests.parsers.one_line import parsed_line
 
 
 @pytest.mark.parametrize(
@@ -38,22 +32,22 @@ def _parse(parser: DependencyParser, text: str) -> str:
     ],
 )
 def test_negative_words_negate_their_concept(text: str, expected: str) -> None:
-    assert expected in _parse(DependencyParser(revisers=()), text)
+    assert expected in parsed_line(DependencyParser(revisers=()), text)
 
 
 def test_not_negates_all_coordinated_verbs() -> None:
     rules = DependencyParser(revisers=())
-    assert _parse(rules, "The boy is not singing and playing the guitar.").count(":polarity -") == 2
-    assert _parse(rules, "The boy is not singing and is playing the guitar.").count(":polarity -") == 1
+    assert parsed_line(rules, "The boy is not singing and playing the guitar.").count(":polarity -") == 2
+    assert parsed_line(rules, "The boy is not singing and is playing the guitar.").count(":polarity -") == 1
 
 
 def test_not_only_negates_nothing() -> None:
-    assert ":polarity" not in _parse(DependencyParser(revisers=()), "He is not only rich.")
+    assert ":polarity" not in parsed_line(DependencyParser(revisers=()), "He is not only rich.")
 
 
 @pytest.mark.parametrize("text", ["There is no man singing and dancing.", "No bus goes there."])
 def test_no_negates_either_the_noun_or_its_verb(text: str) -> None:
-    graph = _parse(DependencyParser(), text)
+    graph = parsed_line(DependencyParser(), text)
     assert graph.count(":polarity -") in {1, 1 + text.count(" and ")}
 
 
@@ -79,5 +73,7 @@ def test_the_noun_after_there_is_no_is_an_argument_of_the_verb(text: str) -> Non
 
 def test_meeting_is_a_noun_and_windows_are_no_agent() -> None:
     rules = DependencyParser(revisers=())
-    assert "(m / meet" in _parse(rules, "There is no evening meeting.")
-    assert ":ARG0-of (f / face-01" not in _parse(rules, "There is a house with windows facing the street.")
+    assert "(m / meet" in parsed_line(rules, "There is no evening meeting.")
+    assert ":ARG0-of (f / face-01" not in parsed_line(
+        rules, "There is a house with windows facing the street."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -13,6 +14,7 @@ from graphneg.english.tokens import tokenize
 from graphneg.parsers.dependency.draft import assemble
 from graphneg.parsers.dependency.parser import DependencyParser, write_draft
 from graphneg.parsers.dependency.text import load_model, read_words
+from tests.parsers.one_line import parsed_line
 
 Parse = Callable[[str], str]
 
@@ -27,12 +29,7 @@ def parser() -> DependencyParser:
 def parse(parser: DependencyParser) -> Parse:
     """Return a function that parses a text and writes the graph on one line."""
 
-    def one_line(text: str) -> str:
-        graph = parser.parse_batch([text])[0].graph
-        assert graph is not None
-        return " ".join(format_graph(graph).split())
-
-    return one_line
+    return partial(parsed_line, parser)
 
 
 @pytest.mark.parametrize(

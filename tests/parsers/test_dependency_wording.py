@@ -8,20 +8,14 @@ import pytest
 
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
-from graphneg.amr.penman import format_graph
 from graphneg.parsers.dependency.parser import DependencyParser, write_draft
 from graphneg.parsers.dependency.text import load_model, read_words
+from tests.parsers.one_line import parsed_line
 
 
 @pytest.fixture(scope="module")
 def parser() -> DependencyParser:
     return DependencyParser(revisers=())
-
-
-def _parse(parser: DependencyParser, text: str) -> str:
-    graph = parser.parse_batch([text])[0].graph
-    assert graph is not None
-    return " ".join(format_graph(graph).split())
 
 
 @pytest.mark.parametrize(
@@ -36,7 +30,7 @@ def _parse(parser: DependencyParser, text: str) -> str:
     ],
 )
 def test_quotations_are_arguments_of_their_verb(parser: DependencyParser, text: str, expected: str) -> None:
-    assert expected in _parse(parser, text)
+    assert expected in parsed_line(parser, text)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +52,7 @@ def test_quotations_are_arguments_of_their_verb(parser: DependencyParser, text: 
     ],
 )
 def test_relational_and_agent_nouns_are_analysed(parser: DependencyParser, text: str, expected: str) -> None:
-    assert expected in _parse(parser, text)
+    assert expected in parsed_line(parser, text)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +69,7 @@ def test_relational_and_agent_nouns_are_analysed(parser: DependencyParser, text:
 def test_clauses_replace_their_expletives_and_connectives(
     parser: DependencyParser, text: str, expected: str
 ) -> None:
-    assert expected in _parse(parser, text)
+    assert expected in parsed_line(parser, text)
 
 
 def test_implicit_nodes_are_aligned_as_in_annotated_graphs() -> None:
@@ -103,7 +97,7 @@ def test_implicit_nodes_are_aligned_as_in_annotated_graphs() -> None:
     ],
 )
 def test_a_question_needs_no_question_mark(parser: DependencyParser, text: str) -> None:
-    assert re.search(r":polarity \(a\d* / amr-unknown\)", _parse(parser, text))
+    assert re.search(r":polarity \(a\d* / amr-unknown\)", parsed_line(parser, text))
 
 
 @pytest.mark.parametrize(
@@ -119,9 +113,9 @@ def test_a_question_needs_no_question_mark(parser: DependencyParser, text: str) 
     ],
 )
 def test_some_inversions_are_no_questions(parser: DependencyParser, text: str) -> None:
-    assert "amr-unknown" not in _parse(parser, text)
+    assert "amr-unknown" not in parsed_line(parser, text)
 
 
 @pytest.mark.parametrize("text", ["Don't be late!", "Be quiet.", "Please be careful."])
 def test_be_with_an_adjective_can_be_imperative(parser: DependencyParser, text: str) -> None:
-    assert ":mode imperative" in _parse(parser, text)
+    assert ":mode imperative" in parsed_line(parser, text)

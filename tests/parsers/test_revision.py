@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
-from graphneg.amr.penman import format_graph
 from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.parser import DependencyParser
+from tests.parsers.one_line import parsed_line
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,7 @@ class DeletesAll:
 
 
 def _parse(reviser: KeepsTops | DeletesAll, text: str) -> str:
-    return _read(DependencyParser(revisers=(reviser,)), text)
-
-
-def _read(parser: DependencyParser, text: str) -> str:
-    graph = parser.parse_batch([text])[0].graph
-    assert graph is not None
-    return " ".join(format_graph(graph).split())
+    return parsed_line(DependencyParser(revisers=(reviser,)), text)
 
 
 @pytest.mark.parametrize(
@@ -68,14 +62,14 @@ def test_the_subject_of_lets_is_we() -> None:
 
 
 def test_a_reflexive_verb_keeps_both_roles() -> None:
-    text = _read(DependencyParser(), "He hurt himself.")
+    text = parsed_line(DependencyParser(), "He hurt himself.")
     assert ":ARG0" in text
     assert ":ARG1" in text
 
 
 @pytest.mark.parametrize("text", ["I'm from Lima.", "She is from Peru.", "We're from the bank."])
 def test_the_subject_of_be_from_is_kept(text: str) -> None:
-    assert re.search(r"be-from-91 :ARG1 \(\w / (i|she|we)\)", _read(DependencyParser(), text))
+    assert re.search(r"be-from-91 :ARG1 \(\w / (i|she|we)\)", parsed_line(DependencyParser(), text))
 
 
 def test_a_deleted_pronoun_is_restored() -> None:
@@ -83,22 +77,22 @@ def test_a_deleted_pronoun_is_restored() -> None:
 
 
 def test_a_modal_is_above_all_coordinated_verbs() -> None:
-    graph = _read(DependencyParser(), "You can't eat or drink here.")
+    graph = parsed_line(DependencyParser(), "You can't eat or drink here.")
     assert graph.startswith("(p / possible-01 :ARG1 (o / or :op1 (e / eat-01")
     assert graph.count("possible-01") == graph.count(":polarity -") == 1
 
 
 def test_leave_is_no_leaf() -> None:
-    assert "leaf" not in _read(DependencyParser(), "My leave starts on Monday.")
+    assert "leaf" not in parsed_line(DependencyParser(), "My leave starts on Monday.")
 
 
 def test_a_quantity_modifies_its_noun() -> None:
-    graph = _read(DependencyParser(), "I need three pounds of flour.")
+    graph = parsed_line(DependencyParser(), "I need three pounds of flour.")
     assert ":ARG1 (f / flour :quant (m / mass-quantity" in graph
 
 
 def test_how_many_is_a_question() -> None:
-    assert ":quant (a / amr-unknown)" in _read(DependencyParser(), "How many people are coming?")
+    assert ":quant (a / amr-unknown)" in parsed_line(DependencyParser(), "How many people are coming?")
 
 
 def test_each_sentence_keeps_a_node() -> None:
@@ -112,4 +106,4 @@ def test_the_version_contains_those_of_the_revisers() -> None:
 
 @pytest.mark.parametrize("text", ["She sat down.", "The car broke down yesterday.", "Please stand up."])
 def test_a_particle_of_a_phrasal_frame_is_no_direction(text: str) -> None:
-    assert ":direction" not in _read(DependencyParser(), text)
+    assert ":direction" not in parsed_line(DependencyParser(), text)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.english.near_duplicates import NearTexts
 from graphneg.store.connection import Store
 from graphneg.store.copied_contexts import copied_contexts
-from tests.servers import wipe
+from tests.loaded_dialogues import loaded
 
 TURNS = {
     "a": ["Hi, is this seat taken?", "No, please sit down.", "Thanks, my feet hurt.", "Have you walked far?"],
@@ -39,17 +37,12 @@ TURNS = {
 
 @pytest.fixture(scope="module")
 def graph(store: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGraph:
-    wipe(store)
-    path = tmp_path_factory.mktemp("copies") / "own.jsonl"
     lines = [
         {"id": f"own/test/{id}", "corpus": "own", "split": "test", "turns": turns}
         for id, turns in TURNS.items()
     ]
     lines[3]["responses"] = [{"turn": 2, "text": "Glad to help!", "label": 1}]
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    made = DialogueGraph(store)
-    made.load("dialogues", path)
-    return made
+    return loaded(store, tmp_path_factory.mktemp("copies"), "own", lines)
 
 
 def correct_replies(id: str, turn: int) -> set[str]:

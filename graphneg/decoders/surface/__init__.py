@@ -37,6 +37,7 @@ The modules, from the bottom to the top:
 - `draft` represents the edited utterance as a list of tokens, and joins the tokens into a text.
 - `analysis` finds the words, the verb group or the phrase that expresses a node.
 - `agreement` finds subjects, and makes verbs and pronouns agree with them.
+- `refusal_rules`, `idioms` and `valency` contain knowledge about words that excludes an edit.
 - `refusals` contains the conditions under which an edit is not expressed in words.
 - `operations` contains one module for each kind of edit.
 - `decoder` applies the edits to an utterance in the right order.

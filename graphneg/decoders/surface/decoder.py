@@ -27,6 +27,7 @@ from graphneg.decoders.surface.analysis.alignment import AlignmentCache, with_mo
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS
 from graphneg.decoders.surface.draft import RealisationError
+from graphneg.decoders.surface.operations.affirmation import affirm
 from graphneg.decoders.surface.operations.embedding import wrap
 from graphneg.decoders.surface.operations.grafts import graft
 from graphneg.decoders.surface.operations.modality import drop_time, set_done, set_modality
@@ -36,12 +37,12 @@ from graphneg.decoders.surface.operations.mood import (
     to_question,
     to_statement,
 )
-from graphneg.decoders.surface.operations.negation import affirm, negate
+from graphneg.decoders.surface.operations.negation import negate
 from graphneg.decoders.surface.operations.pronouns import set_pronouns
 from graphneg.decoders.surface.operations.quantifiers import is_quantifier, set_quantifier
 from graphneg.decoders.surface.operations.questions import state_question
 from graphneg.decoders.surface.operations.removal import drop
-from graphneg.decoders.surface.operations.requests import deny_wish, state_request
+from graphneg.decoders.surface.operations.requests import state_request
 from graphneg.decoders.surface.operations.restating import (
     ask_for,
     contract_like,
@@ -58,6 +59,7 @@ from graphneg.decoders.surface.operations.restating import (
     replace_subject,
 )
 from graphneg.decoders.surface.operations.tense import TENSES, add_time, set_time
+from graphneg.decoders.surface.operations.wishes import deny_wish
 from graphneg.decoders.surface.operations.words import set_concept, set_value
 from graphneg.decoders.surface.refusals import (
     CLAUSE_MARKS,

@@ -4,39 +4,32 @@ An edit is refused if the edited sentence would be ungrammatical, would make no 
 the original sentence.
 
 Functions named ``refuse_...`` return nothing if an edit may be made, and raise `RealisationError` with the
-reason if the edit is refused. Two tables contain the knowledge about words:
+reason if the edit is refused. The knowledge about words is in tables: `refusal_rules` applies the rules of
+``refusals.tsv``, `idioms` recognizes the idioms of ``idioms.tsv``, and `valency` reads PropBank's examples of
+verbs. Conditions that a table cannot express are computed in this module and passed to the rules as flags.
 
-- ``refusals.tsv`` contains rules about the words around the edited word, which `apply_rules` applies. For
-  example, "May I come in?" asks for permission, so the rule set ``question-person`` refuses to change *I* to
-  *you*.
-- ``idioms.tsv`` contains idioms, whose meaning does not follow from their words. "You're not kidding" means
-  "I agree", so removing its *not* does not contradict it.
-
-Conditions that a table cannot express are computed in this module and passed to the rules as flags. The
-functions are in this order: rules, idioms, concepts without words, words that do not fit, pronouns, polarity,
-phrases, and copied sentences.
+The functions are in this order: concepts without words, words that do not fit, pronouns, polarity, phrases,
+and copied sentences.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Sequence
 from itertools import dropwhile, pairwise, takewhile
-from typing import NamedTuple
 
 from graphneg.amr.concept_words import NEGATIVE_PREFIX
 from graphneg.decoders.surface.analysis.phrases import Phrase
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, RealisationError, Token, Tokens
+from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.inflection import DO, HAVE, Case, degree, pronoun, pronoun_cases
+from graphneg.decoders.surface.refusal_rules import apply_rules
 from graphneg.english.gazetteer import MONTHS, TEMPORAL_UNITS, WEEKDAYS
-from graphneg.english.noun_kinds import kind_of
 from graphneg.english.numbers import NUMBERS
-from graphneg.english.propbank import FrameEntry, load_frames
 from graphneg.english.tagging import NOUNS, VERBS
-from graphneg.english.words import lemma_of, readings, table_rows, word_class, word_map
+from graphneg.english.words import lemma_of, readings, word_class
 from graphneg.model import Edit
 
 CLAUSE_MARKS = ("polarity", "mode", "polite")
@@ -58,186 +51,9 @@ _EXPLETIVE_REACH = 7
 _PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
 # Number of tokens before a replaced word in which the rules look for *not*.
 _DENIAL_REACH = 5
-# Part-of-speech tags of words with which an object can begin.
-_OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
-# A verb needs an object if PropBank has at least `_ENOUGH` annotated examples of the verb, and if at least
-# the share `_NEARLY_ALL` of these examples have an object.
-_ENOUGH = 3
-_NEARLY_ALL = 0.8
-# A verb takes no object if PropBank has at least this number of annotated examples of the verb, none of which
-# has an object.
-_MANY = 5
-# For each kind of complement, the prefixes of the dependency relations that mark such a complement in the
-# annotated examples of PropBank.
-_NEEDED = {
-    "dative": ("dative",),
-    "infinitive": ("xcomp_to", "ccomp_to", "advcl_to"),
-    "gerund": ("xcomp_vbg", "ccomp_vbg", "advcl_vbg"),
-    "clause": ("ccomp",),
-}
 # Tags of words that can begin a complement. If such a word follows the phrase to be removed, the linking verb
 # before this phrase still has a complement.
 _COMPLEMENTS = frozenset({"JJ", "VBN", "VBG", "DT", "PS", "NN", "NNS", "PRO", "CD"})
-# Tags of the tokens that may precede an idiom: full stops and other end marks, interjections, other
-# punctuation, quotation marks.
-_OPENING = frozenset({"EN", "UH", "PU", "QT"})
-# Tags of the tokens that must follow an idiom. If the idiom's row ends in "...", any token may follow.
-_CLOSING = frozenset({"EN", "PU", "QT"})
-Known = Token | str | bool
-"""Value that a rule of ``refusals.tsv`` can test: a token, a word or a flag."""
-
-
-class Rule(NamedTuple):
-    """A row of ``refusals.tsv``, which states the conditions under which an edit is refused.
-
-    Attributes:
-        code: The code of the reason, for example ``no-form``.
-        message: The explanation of the reason, as a format string that can contain the tested values.
-        conditions: The conditions, which must all be met. Each condition consists of the name of a value, the
-            feature to test, a set of words, and a flag. If the flag is True, the feature must be one of the
-            words. If it is False, the feature must be none of the words.
-    """
-
-    code: str
-    message: str
-    conditions: tuple[tuple[str, str, frozenset[str], bool], ...]
-
-
-@cache
-def refusals() -> dict[str, list[Rule]]:
-    """Read the rules of ``refusals.tsv``, which state when an edit is refused.
-
-    A row consists of the name of a rule set, a code, a message and conditions. A rule applies if all of its
-    conditions are met. Conditions have these forms:
-
-    - ``before.lower=a|an``: the feature of a token is one of the words. The features are ``lower``, ``tag``,
-        ``expanded``, ``lemma``, ``text`` and ``kind``.
-    - ``wanted.kind!=person``: the semantic class of a word differs from the given class.
-    - ``wanted=often``: a value that is a word equals the given word.
-    - ``asked``, ``!asked`` and ``before.sentence_initial``: a flag is True, or is False.
-    - ``before.text=``: the text has no token at this position.
-
-    Instead of a word, ``@name`` stands for all words of a class in ``word_classes.tsv``.
-
-    Returns:
-        The rules of each rule set, keyed by the name of the set, in the order of the table.
-    """
-    sets: dict[str, list[Rule]] = {}
-    for name, code, message, cells in table_rows("graphneg.decoders.surface", "refusals.tsv"):
-        sets.setdefault(name, []).append(Rule(code, message, tuple(map(_condition, cells.split()))))
-    return sets
-
-
-def apply_rules(sentence: SentenceDraft, rules: str, index: int, **known: Known) -> None:
-    """Raise an error if a rule of a rule set applies to the words around an index.
-
-    A rule applies if all of its conditions are met. If several rules apply, the error has the code and the
-    message of the first rule. Rules can test the token at the index (``token``) and its neighbours
-    (``before``, ``after``, ``after2``).
-
-    Args:
-        sentence: The sentence being edited.
-        rules: The name of the rule set in ``refusals.tsv``.
-        index: The index of the token that an edit would change.
-        **known: Further values that the rules can test. A value named ``before``, for example, replaces
-            the token before the index.
-
-    Raises:
-        RealisationError: A rule applies.
-    """
-    steps = {"before": -1, "token": 0, "after": 1, "after2": 2}
-    known = {name: sentence.tokens.get(index + step) for name, step in steps.items()} | known
-    for rule in refusals()[rules]:
-        checks = [_feature(known[at], of) in values for at, of, values, _ in rule.conditions]
-        if checks == [holds for _, _, _, holds in rule.conditions]:
-            raise RealisationError(rule.code, rule.message.format(**known))
-
-
-def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
-    """Parse a condition of a rule, such as ``before.lower=a|an``."""
-    path, equals, words = cell.partition("=")
-    name, _, feature = path.strip("!").partition(".")
-    values = [word_class(word[1:]) if word[:1] == "@" else {word} for word in words.split("|")]
-    known = frozenset[str]().union(*values) if equals else frozenset({"yes"})
-    return name, feature, known, "!" not in (path[:1], path[-1:])
-
-
-def _feature(thing: Known, feature: str) -> str:
-    """Return a feature of a token: for *Saw*, the feature ``lower`` is ``saw``, and ``tag`` is ``VBD``.
-
-    Instead of a token, a rule can test a word or a flag. A word is returned unchanged, except that its
-    feature ``kind`` is its semantic class. Flags are returned as ``yes`` or ``no``.
-    """
-    if feature == "kind":
-        return kind_of(thing.lower if isinstance(thing, Token) else str(thing))
-    value = getattr(thing, feature) if isinstance(thing, Token) else thing
-    return value if isinstance(value, str) else "yes" if value else "no"
-
-
-class Idiom(NamedTuple):
-    """A row of ``idioms.tsv``, for an idiom such as "you are kidding".
-
-    Attributes:
-        positions: The alternative words at each position of the idiom, such as *kidding* and *joking*.
-        open_ended: Whether other words may follow the idiom in the same clause.
-        meaning: The meaning of the idiom in other words.
-    """
-
-    positions: tuple[frozenset[str], ...]
-    open_ended: bool
-    meaning: str
-
-
-@cache
-def _idioms() -> Mapping[str, tuple[Idiom, ...]]:
-    """Read ``idioms.tsv``, and return the idioms keyed by each of their possible first words."""
-    found: dict[str, list[Idiom]] = {}
-    for words, meaning in table_rows("graphneg.decoders.surface", "idioms.tsv"):
-        places = tuple(frozenset(place.split("|")) for place in words.split() if place != "...")
-        idiom = Idiom(places, words.endswith(" ..."), meaning)
-        for first in places[0]:
-            found.setdefault(first, []).append(idiom)
-    return {first: tuple(some) for first, some in found.items()}
-
-
-def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
-    """Refuse to edit a word that is part of an idiom.
-
-    Args:
-        sentence: The sentence being edited.
-        index: The index of a word that the edit would change.
-
-    Raises:
-        RealisationError: The word is part of an idiom (``unsupported-edit``).
-
-    Example:
-        In "You're not kidding.", an edit of *not* is refused, because the sentence means "I agree".
-    """
-    tokens = sentence.tokens
-    start, end = sentence.sentence_bounds(index)
-    for first in range(start, index + 1):
-        # An idiom must begin a clause: "Oh, not bad" is an idiom, "cheap but not bad" is not. A conjunction
-        # may precede the idiom only at the start of the sentence: "But no wonder".
-        before = tokens[first - 1].tag if first > start else "EN"
-        if before not in _OPENING and (before, first) != ("CC", start + 1):
-            continue
-        for idiom in (one for form in _forms(tokens[first]) for one in _idioms().get(form, ())):
-            last = first + len(idiom.positions)
-            says = last <= end and all(
-                not place.isdisjoint(_forms(token))
-                for place, token in zip(idiom.positions, tokens[first:last], strict=False)
-            )
-            if says and index < last and (idiom.open_ended or tokens.get(last).tag in _CLOSING):
-                words = " ".join(token.lower for token in tokens[first:last])
-                raise RealisationError(
-                    "unsupported-edit", f"{words!r} is an idiom (meaning: {idiom.meaning})"
-                )
-
-
-def _forms(token: Token) -> frozenset[str]:
-    """Return the spellings of a token to look up in ``idioms.tsv``: as written, and without contraction."""
-    full = word_map("ambiguous-contractions").get(token.lower)
-    return frozenset({token.lower, token.expanded, *(full.split("/") if full else ())})
 
 
 def refuse_wordless(edit: Edit) -> None:
@@ -311,125 +127,6 @@ def refuse_misplaced_word(sentence: SentenceDraft, index: int, old: str, wanted:
         repeated=after2.lower == token.lower,
         repeats=tokens.get(index - 2).lower == token.lower,
     )
-
-
-def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, concept: str) -> None:
-    """Refuse to replace a verb by one that does not take the complements in the sentence (``no-form``).
-
-    The annotated examples of PropBank show which complements a verb takes: "give me a book" but not "receive
-    me a book", "stay awake" but not "move awake". A verb without annotated examples is accepted.
-
-    Args:
-        sentence: The sentence being edited.
-        token: The token of the old verb.
-        old: The concept that the old verb expresses.
-        concept: The concept that the new verb expresses.
-
-    Raises:
-        RealisationError: The annotated examples of PropBank do not show the new verb with such complements.
-    """
-    frame = load_frames().frames.get(concept)
-    if frame is None:
-        return
-    if not frame.verbal:
-        raise RealisationError("no-form", f"no verb expresses {concept}")
-    lemma = concept.rpartition("-")[0].replace("-", "_")
-    taken, before = _signatures(lemma), _signatures(old.rpartition("-")[0].replace("-", "_"))
-    complements = _complements(sentence, token)
-    # Count PropBank's examples in which the verb has a direct object. The subject of a passive verb
-    # ("nsubjpass") counts as a direct object.
-    with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
-    needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
-    before_verb = sentence.tokens[: sentence.tokens.index_of(token)]
-    # The object may precede the verb, as in a passive, in "What did you say?" and in "the book that I read".
-    # Then the verb is accepted although no object follows it.
-    elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
-        other.lower in word_class("fronted-objects") for other in before_verb
-    )
-    if not complements and needs_object and not elsewhere:
-        raise RealisationError("no-form", f"'{lemma}' needs an object")
-    # Verbs with a goal as ARG4 do not take *at*: "We arrived at the top", but not "We ascended at the top".
-    if "at" in complements and frame.functions.get("4") == "GOL":
-        raise RealisationError("no-form", f"'{lemma}' does not go with 'at' and a place")
-    for complement in complements:
-        if not _takes(complement, frame, taken, before):
-            raise RealisationError("no-form", f"'{lemma}' does not take this complement: {complement}")
-
-
-def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
-    """Return the kinds of the complements after a verb, such as ``object`` or ``to``, in text order."""
-    tokens, particles = sentence.tokens, word_class("verb-particles")
-    index = tokens.index_of(token) + 1
-    while tokens.get(index).tag in ("RB", "NEG") and tokens[index].lower not in particles:
-        index += 1
-    low, following = tokens.get(index).lower, tokens.get(index + 1)
-    first, second, third = (tokens.get(index + step).tag for step in range(3))
-    # In "run out of milk", *out* is a particle, although a preposition follows it.
-    if low == "out" and following.lower == "of":
-        return ["particle out"]
-    # In "come back", "back" is a particle. In "up the hill", "up" is a preposition.
-    if low in particles and second not in _OPENS_PHRASE | {"IN"}:
-        return [f"particle {low}"]
-    if first == "SC" and low in word_class("clause-complementizers"):
-        return ["clause"]
-    if first == "VBG" or (first == "TO" and second == "VB"):
-        return ["gerund" if first == "VBG" else "infinitive"]
-    if first in ("IN", "TO"):
-        # The prepositional phrase is a complement ("look at it"), unless it is a time ("at five", "at noon").
-        when = low == "at" and (second == "CD" or following.lower in word_class("times-of-day"))
-        return [low] if low in word_class("governed-prepositions") and not when else []
-    # An adjective can begin an object ("buy red shoes") or be the complement itself ("stay awake").
-    if first == "JJ":
-        return ["object" if sentence.is_noun(tokens.run_end(index, ("JJ", "CC"))) else "adjective"]
-    if first != "PRO":
-        return ["object"] if first in _OPENS_PHRASE else []
-    # A pronoun before a determiner, number or other pronoun is a dative: "give me a book". Otherwise it is an
-    # object: "see me".
-    complements = ["dative" if second in ("DT", "PS", "CD", "PN") else "object"]
-    if second == "TO" and third == "VB":
-        complements.append("infinitive")
-    if following.lower in particles and third != "DT":
-        complements.append(f"particle {following.lower}")
-    return complements
-
-
-def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: frozenset[str]) -> bool:
-    """Return whether a verb takes a given kind of complement.
-
-    Args:
-        complement: The kind of complement, for example ``object``, ``infinitive`` or ``to``.
-        frame: The frame of the new verb.
-        taken: The dependency relations in the annotated examples of the new verb.
-        before: The dependency relations in the annotated examples of the old verb.
-
-    Returns:
-        True if the examples of the new verb show such a complement, or if the new verb has no examples.
-    """
-    if complement == "object":
-        objects = any(form.startswith(("dobj", "nsubjpass")) for form in frame.seen)
-        # If many examples are annotated and none has an object, the verb takes no object: "I failed that
-        # exam" does not become "I succeeded that exam".
-        if frame.examples >= _MANY and not objects:
-            return False
-        return "1" in frame.functions and (frame.functions.get("0") == "PAG" or "dobj" in frame.seen)
-    if complement == "adjective":
-        return "PRD" in frame.functions.values() or not {"acomp", "oprd"}.isdisjoint(frame.seen)
-    if not taken or complement.startswith("particle "):
-        return not taken
-    if complement in _NEEDED:
-        return any(form.startswith(_NEEDED[complement]) for form in taken)
-    # If the examples of the old verb do not show the preposition, it introduces an adjunct. Adjuncts fit any
-    # verb: "He reads for pleasure."
-    usual = complement in word_class("complement-prepositions") or f"prep_{complement}" in before
-    return f"prep_{complement}" in taken or not usual
-
-
-@lru_cache(maxsize=4096)
-def _signatures(lemma: str) -> frozenset[str]:
-    """Return the dependency relations that a verb has in PropBank's examples, such as ``prep_to``."""
-    table = load_frames()
-    frames = (table.frames[id] for id in table.candidates(lemma, "v"))
-    return frozenset(form for frame in frames for form in frame.seen)
 
 
 def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:

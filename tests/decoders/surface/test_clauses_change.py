@@ -8,7 +8,7 @@ import pytest
 
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft, is_tag_pronoun, question_tag
 from graphneg.decoders.surface.draft import RealisationError
-from graphneg.decoders.surface.operations import mood, negation, tense
+from graphneg.decoders.surface.operations import affirmation, mood, negation, tense
 from graphneg.decoders.surface.operations.embedding import wrap
 from graphneg.decoders.surface.operations.grafts import graft
 from graphneg.decoders.surface.operations.removal import drop
@@ -53,7 +53,7 @@ def test_the_clause_of_a_node_changes(text: str, graph: str, change: Change, exp
 )
 def test_a_negation_is_removed(text: str, expected: str) -> None:
     said = sentence(text, "(l / like-01 :polarity - :ARG0 (y / you) :ARG1 (f / fish))")
-    negation.affirm(said, 1)
+    affirmation.affirm(said, 1)
     assert said.finish() == expected
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.operations.negation import affirm, negate
+from graphneg.decoders.surface.operations.affirmation import affirm
+from graphneg.decoders.surface.operations.negation import negate
 from tests.decoders.surface.sentences import changed
 
 SANG = "(a / and :op1 (s / sing-01 :ARG0 (i / i)) :op2 (d / dance-01 :ARG0 i))"

@@ -6,7 +6,7 @@ import pytest
 
 from graphneg.decoders.surface.draft import RealisationError, Token
 from graphneg.decoders.surface.operations.words import is_adjectival, is_nominal, set_concept, set_value
-from graphneg.decoders.surface.refusals import apply_rules, refusals
+from graphneg.decoders.surface.refusal_rules import apply_rules, refusals
 from graphneg.english.words import word_class
 from tests.decoders.surface.sentences import changed, node, sentence
 

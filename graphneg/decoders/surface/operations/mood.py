@@ -12,6 +12,7 @@ from graphneg.decoders.surface.agreement import person_of
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.inflection import (
     BE,
     DO,
@@ -22,7 +23,7 @@ from graphneg.decoders.surface.inflection import (
     pronoun_cases,
     verb_form,
 )
-from graphneg.decoders.surface.refusals import apply_rules, refuse_idiom
+from graphneg.decoders.surface.refusal_rules import apply_rules
 from graphneg.english.tagging import FINITE
 from graphneg.english.words import word_class
 

@@ -13,17 +13,12 @@ from __future__ import annotations
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup
 from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.inflection import DO
 from graphneg.decoders.surface.operations.mood import uninvert
-from graphneg.decoders.surface.operations.requests import cut_please
-from graphneg.decoders.surface.operations.restating import (
-    BROKEN,
-    cut_asides,
-    cut_openings,
-    keep_text,
-    words_of,
-)
-from graphneg.decoders.surface.refusals import is_dangling, refuse_idiom
+from graphneg.decoders.surface.operations.restating import BROKEN, cut_asides, words_of
+from graphneg.decoders.surface.operations.wishes import is_formula, keep_wish, state_wish
+from graphneg.decoders.surface.refusals import is_dangling
 from graphneg.english.gazetteer import TITLES
 from graphneg.english.noun_kinds import is_frame
 from graphneg.english.tagging import NOUNS, VERBS
@@ -53,12 +48,8 @@ def state_question(source: SentenceDraft, k: int) -> None:
     Example:
         "And how much is it, sir?" becomes "I want to know how much it is."
     """
-    keep_text(source, k)
-    cut_please(source)
-    cut_openings(source)
+    keep_wish(source, k, "before-questions")
     tokens = source.tokens
-    while len(tokens) > 2 and tokens[0].lower in words_of("before-questions"):
-        source.cut(0, 2 if tokens[1].text == "," else 1)
     cut_asides(source)
     end = tokens.run_start(len(tokens), ("EN", "PU"))
     if not any("?" in token.text for token in tokens[end:]):
@@ -79,9 +70,7 @@ def state_question(source: SentenceDraft, k: int) -> None:
     tokens[0].sentence_initial = False
     if tokens[0].tag != "NNP" and tokens[0].text != "I":
         tokens[0].text = tokens[0].lower
-    opening = [Token("I", "PRS"), Token("want", "VBP"), Token("to", "TO"), Token("know", "VB")]
-    source.insert(0, *opening, *([Token("if", "SC")] if polar else []))
-    tokens.append(Token(".", "EN"))
+    state_wish(source, Token("to", "TO"), Token("know", "VB"), *([Token("if", "SC")] if polar else []))
 
 
 def _correct_tags(source: SentenceDraft, k: int) -> None:
@@ -215,9 +204,7 @@ def _refuse_formula(source: SentenceDraft) -> None:
         raise RealisationError("unclear-clause", "the question contains a quotation, a comma or a break")
     if tokens[-1].lower in TITLES or is_dangling(tokens, 0) or tokens[-1].tag in ("MD", "PS", "DT", "CC"):
         raise RealisationError("unclear-clause", "the question is incomplete")
-    text = "_".join(words) + "_"
-    formula = next((one for one in words_of("question-formulas") if text.startswith(one + "_")), None)
-    if formula is not None or not word_class("courtesies").isdisjoint(words):
+    if is_formula(source, words_of("question-formulas")):
         raise RealisationError("unsupported-edit", "the question is a formula, an offer or a request")
     # "What would you do if you were me?" cannot be said with *I* and *you* exchanged.
     if "if" in words and "were" in words:

@@ -13,7 +13,8 @@ from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.draft import RealisationError, Token
 from graphneg.decoders.surface.inflection import article, can_lack_article, pronoun_cases
 from graphneg.decoders.surface.operations.grafts import splice
-from graphneg.decoders.surface.refusals import apply_rules, refuse_bare_copula
+from graphneg.decoders.surface.refusal_rules import apply_rules
+from graphneg.decoders.surface.refusals import refuse_bare_copula
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class
 

@@ -12,15 +12,9 @@ from __future__ import annotations
 
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
-from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
-from graphneg.decoders.surface.operations.restating import (
-    BROKEN,
-    MAX_WORDS,
-    cut_asides,
-    cut_openings,
-    keep_text,
-    words_of,
-)
+from graphneg.decoders.surface.draft import RealisationError, Token
+from graphneg.decoders.surface.operations.restating import BROKEN, MAX_WORDS, cut_asides, words_of
+from graphneg.decoders.surface.operations.wishes import is_formula, keep_wish, state_wish
 from graphneg.decoders.surface.refusals import is_dangling
 from graphneg.english.gazetteer import TITLES
 from graphneg.english.words import readings, word_class
@@ -44,12 +38,8 @@ def state_request(source: SentenceDraft, k: int) -> None:
     Example:
         "Could you open the door, please?" becomes "I want you to open the door."
     """
-    keep_text(source, k)
-    cut_please(source)
-    cut_openings(source)
+    keep_wish(source, k, "before-requests")
     tokens = source.tokens
-    while len(tokens) > 2 and tokens[0].lower in words_of("before-requests"):
-        source.cut(0, 2 if tokens[1].text == "," else 1)
     asks = any("?" in token.text for token in tokens)
     wanted = _cut_request(source)
     # "Tin or bottle?" is not an order, although "tin" and "bottle" can also be verbs.
@@ -64,33 +54,7 @@ def state_request(source: SentenceDraft, k: int) -> None:
     verb = tokens[0]
     verb.text, verb.tag, verb.sentence_initial = verb.text.lower(), "VB", False
     person = [] if wanted in ("own", "joint") else [Token("you", "PRS")]
-    source.insert(0, Token("I", "PRS"), Token("want", "VBP"), *person, Token("to", "TO"))
-    tokens.append(Token(".", "EN"))
-
-
-def deny_wish(source: SentenceDraft) -> None:
-    """Negate the statement of a wish: "you want to try it on" -> "you don't want to try it on".
-
-    Args:
-        source: The statement, edited in place. Its first word is the subject, *I* or *you*.
-    """
-    source.insert(1, Token("do", "AX"), Token("n't" if source.contracts else "not", "NEG"))
-
-
-def cut_please(source: SentenceDraft) -> None:
-    """Remove *please*, with a comma next to it.
-
-    Args:
-        source: The sentence, edited in place.
-    """
-    tokens = source.tokens
-    for token in [token for token in tokens if token.lower == "please"]:
-        index = tokens.index_of(token)
-        before, after = tokens.get(index - 1), tokens.get(index + 1)
-        # "Yes, please open it": the comma belongs to *yes*. "Open it, please": the comma belongs to *please*.
-        last = after is EDGE or after.tag == "EN"
-        start = index - 1 if last and index and before.text == "," else index
-        source.cut(start, index + 2 if after.text == "," else index + 1)
+    state_wish(source, *person, Token("to", "TO"))
 
 
 def _cut_request(source: SentenceDraft) -> str:
@@ -163,10 +127,8 @@ def _refuse_formula(source: SentenceDraft, wanted: str) -> None:
     # "Why don't you know?" is no suggestion. But "May I see it?" is a request, and so is "Let me know when".
     if verb.lower in words_of("unwished") - (words_of("learned") if wanted == "own" else frozenset()):
         raise RealisationError("unsupported-edit", f"'{verb.lower}' is not requested in this way")
-    text = "_".join(words) + "_"
     formulas = words_of("request-formulas") | (words_of("offer-formulas") if wanted == "own" else frozenset())
-    formula = next((formula for formula in formulas if text.startswith(formula + "_")), None)
-    if formula is not None or not word_class("courtesies").isdisjoint(words):
+    if is_formula(source, formulas):
         raise RealisationError("unsupported-edit", "the request is a formula")
     # "Let's take our car": *our* includes both speakers, so *your* and *my* would not fit.
     if not words_of("joint-forms").isdisjoint(words):

@@ -15,7 +15,7 @@ from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
 from graphneg.decoders.surface.inflection import BE, DO, HAVE, agree, contracted_stem
 from graphneg.decoders.surface.operations.words import set_concept
-from graphneg.decoders.surface.refusals import apply_rules
+from graphneg.decoders.surface.refusal_rules import apply_rules
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.tagging import NOUNS
 from graphneg.english.words import word_class, word_map

@@ -38,7 +38,8 @@ from graphneg.decoders.surface.inflection import (
     verb_form,
     verb_lemma,
 )
-from graphneg.decoders.surface.refusals import refuse_expletive, refuse_misplaced_verb, refuse_misplaced_word
+from graphneg.decoders.surface.refusals import refuse_expletive, refuse_misplaced_word
+from graphneg.decoders.surface.valency import refuse_misplaced_verb
 from graphneg.english.lexicon import english
 from graphneg.english.noun_kinds import OTHER, is_frame, kind_of, lexeme
 from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS, WEEKDAYS

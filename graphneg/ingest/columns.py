@@ -1,0 +1,130 @@
+"""Check that the header of a table has the columns that are needed, and say which ones the user could name.
+
+>>> try:
+...     require_columns("chats.csv:1", ["roomId", "said_by", "text"], Fields({}))
+... except InputError as error:
+...     print(str(error).partition(";")[0])
+chats.csv:1: the table lacks the columns dialogue
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from graphneg.errors import InputError
+from graphneg.ingest.fields import Fields, Value, is_threaded, listed
+from graphneg.ingest.times import parse_time, possible_orders
+
+_DATED = re.compile(r"[0-9][-/.:][0-9]")
+# Matches the names of columns with ids: "roomId", "group_id", "call_sid", "TalkerId".
+_ID = re.compile(
+    r"(?:[a-z]I|(?:^|[_ ])i)d$|[a-z]ID$|_ID$|(?:^|[_ ])(?:sid|key|uuid|hash|number|no)$|[a-z]Sid$"
+)
+# Ids of one person or of one message.
+_PERSON_ID = re.compile(
+    r"(?i)user|person|sender|author|agent|speaker|member|owner|message|msg|post|comment|local|(?:^|_)[ug]?uid$"
+)
+
+
+def require_columns(place: str, columns: Sequence[str], fields: Fields, cells: Value | None = None) -> None:
+    """Check that the rows of a table have a text and show to which dialogue they belong.
+
+    A dialogue column is not required if rows name the rows that they answer, or if the user said that there
+    is no such column.
+
+    Args:
+        place: The position of the header, for the message.
+        columns: The names of the columns.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
+        cells: The first row, keyed by column, which shows the columns that may be the missing ones; None if
+            it is unknown.
+
+    Raises:
+        InputError: A required column is missing, a column that the user named is missing, or a column occurs
+            twice.
+    """
+    require_named_columns(place, columns, fields)
+    shown = _shown(columns)
+    found = fields.of(columns)
+    needed = ["text"] if is_threaded(found, fields) else ["dialogue", "text"]
+    missing = [field for field in needed if fields.named_by_user.get(field) != "" and field not in found]
+    if missing:
+        # If the file is a single dialogue, it needs no dialogue column. Suggest the option for such a file.
+        alone = "; if all rows are one dialogue, use --map dialogue=" if missing == ["dialogue"] else ""
+        if "text" in missing and (pair := fields.question_and_answer_columns(columns)) is not None:
+            raise InputError(
+                f"{place}: the table lacks the column text; its columns {pair[0]!r} and {pair[1]!r} look "
+                "like two messages in one row: write one row for each message, with a column for the speaker"
+            )
+        if "text" in missing and (series := fields.numbered_turn_columns(columns)):
+            raise InputError(
+                f"{place}: the table lacks the column text; its columns {series[0]!r} to {series[-1]!r} look "
+                "like the turns of a dialogue: write one row for each turn, with a column for the dialogue"
+            )
+        # "14/11/2025": the cells of a message, in a table without a header.
+        dates = (column for column in columns if _DATED.search(column))
+        if any(parse_time(date) is not None or possible_orders(date) for date in dates):
+            raise InputError(
+                f"{place}: the first row looks like a message and not like the names of columns: {shown}; "
+                "put a line with names such as dialogue,time,speaker,text above it"
+            )
+        named = " and ".join(
+            f"--map {field}={_candidates(field, columns, fields, cells or {})}" for field in missing
+        )
+        raise InputError(
+            f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; name the "
+            f"column with {named}{alone}"
+        )
+
+
+def _candidates(field: str, columns: Sequence[str], fields: Fields, cells: Value) -> str:
+    """Return the columns that may contain a field, for ``--map``; ``NAME`` if there are none.
+
+    >>> columns = ["roomId", "said_by", "remark"]
+    >>> _candidates("dialogue", columns, Fields({}), {})
+    'roomId'
+    >>> cells = {"roomId": "7", "said_by": "Ann Lee", "remark": "Is it late?"}
+    >>> _candidates("text", columns, Fields({}), cells)
+    'remark'
+    """
+    unused = fields.unused(columns)
+    if field == "dialogue":
+        own = set(fields.of(columns).values())
+        found = [key for key in unused if key not in own and _ID.search(key)]
+        shown = [key for key in found if _PERSON_ID.search(key) is None] or found
+        return " or ".join([*shown[:1], *(f"--map dialogue={key}" for key in shown[1:3])]) or "NAME"
+    # A text usually has more words than any other cell.
+    texts = [key for key in unused if isinstance(cells.get(key), str) and " " in cells[key].strip()]
+    return max(texts, key=lambda key: len(cells[key]), default="NAME")
+
+
+def require_named_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
+    """Check that a header has the columns that the user named, and no column twice.
+
+    Args:
+        place: The position of the header, for the message.
+        columns: The names of the columns.
+        fields: Look-up that tells which columns the user named.
+
+    Raises:
+        InputError: A column that the user named is missing, or a column occurs twice.
+    """
+    shown = _shown(columns)
+    for field, key in fields.named_by_user.items():
+        if key and key not in columns:
+            raise InputError(
+                f"{place}: --map {field}={key}: there is no such key or column; available: {shown}"
+            )
+    # Refuse columns that differ only in case, because users cannot tell which one is used.
+    named = [column.casefold() for column in columns if column]
+    if len(set(named)) != len(named):
+        twice = next(column for column in columns if column and named.count(column.casefold()) > 1)
+        raise InputError(
+            f"{place}: a column occurs twice in the header {shown}; if each column {twice!r} is a message, "
+            "write one row for each message, else rename one of them"
+        )
+
+
+def _shown(columns: Sequence[str]) -> str:
+    return listed(repr(column[:40]) for column in columns[:12])
