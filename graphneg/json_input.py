@@ -320,6 +320,29 @@ def finite_number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def whole_number(value: Any, least: int | None = None) -> int | None:
+    """Return a value from outside as an integer, or None if it is not one.
+
+    All values whose type is not checked by `converted` are checked here: values of JSON and YAML, of query
+    results, and of arguments of generators. Python treats True and False as the integers 1 and 0; a user who
+    writes ``true`` means something else.
+
+    Args:
+        value: Any value.
+        least: Smallest allowed integer; None for no limit.
+
+    Returns:
+        The integer; None for other types, and for integers below ``least``. The result for a bool is None.
+
+    Example:
+        >>> whole_number(3), whole_number(True), whole_number(3.0), whole_number(0, least=1)
+        (3, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if least is None or value >= least else None
+
+
 def _parse_finite_float(text: str) -> float:
     number = float(text)
     # Python converts numbers that are too large, such as "1e999", into infinity, which JSON cannot represent.

@@ -22,7 +22,14 @@ from graphneg.errors import InputError, first_line
 from graphneg.generators.deferred_choice import DRAFTS, choose_from_draft, choosing
 from graphneg.hashing import fingerprint
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.runs import atomic_file, check_output, check_replaceable, finished_run, note_finished
+from graphneg.records.runs import (
+    check_output,
+    check_replaceable,
+    finished_run,
+    locking,
+    note_finished,
+    replacing,
+)
 from graphneg.records.shards import RECORDS, ShardFile, place_sort_key, read_shards
 
 _FORMS = {form.kind: form for form in (*FORMS.values(), ContextWriter().form, DIALOGUES)}
@@ -34,6 +41,7 @@ def merge(
     *,
     overwrite: bool = False,
     progress: Progress | None = None,
+    run: str = "",
 ) -> Exported:
     """Merge the files of all shards into one file. If the same call has already written the file, do nothing.
 
@@ -45,6 +53,8 @@ def merge(
         out: File to write. Its suffix must belong to a format for this kind of items.
         overwrite: Whether to replace an existing file that another command wrote.
         progress: Progress display; advanced by the number of finished shards.
+        run: The fingerprint to store in the run note of the file; empty to compute it from the shards. A
+            pipeline passes its own fingerprint, by which its next run recognizes the file.
 
     Returns:
         The number of items in the file, and whether the file was already complete.
@@ -55,7 +65,7 @@ def merge(
     check_replaceable(path, overwrite)
     # The digests of the shards' files identify the result. If an existing file was merged from the same
     # files, it is complete.
-    run = fingerprint(["merged", files[0].header.shared_settings, [file.verified() for file in files]])
+    run = run or fingerprint(["merged", files[0].header.shared_settings, [file.verified() for file in files]])
     if done := finished_run(path, run, overwrite):
         return Exported(done["items"], was_complete=True)
     bar = progress or NoProgress()
@@ -64,9 +74,9 @@ def merge(
     # the candidates from which negatives are chosen (`DRAFTS`). Other kinds of items have only one format.
     form = FORMS[path.suffix] if kind in (RECORDS, DRAFTS) else _FORMS[kind]
     try:
-        with atomic_file(path) as unfinished:
+        with locking(path) as held, replacing(path, held.token) as unfinished:
             items = form.write(map(form.decode, _merged_items(files, bar)), unfinished)
-            note_finished(path, unfinished, run, items=items)
+            note_finished(path, unfinished, run, held.token, items=items)
     finally:
         bar.finish()
     return Exported(items)

@@ -56,7 +56,6 @@ from graphneg.records.runs import (
     check_output,
     file_digest,
     finished_run,
-    note_finished,
     unwritable,
 )
 from graphneg.records.shards import ShardFile, open_shard, write_batches
@@ -340,6 +339,9 @@ def run_pipeline(
     made_of = _prepare_input(pipeline, each, bar, report_rejected)
     run = fingerprint(["pipeline", __version__, _settings(pipeline), made_of])
     if done := finished_run(out, run, overwrite):
+        # An earlier run may have been killed after it had written the file.
+        if blocks.exists():
+            _remove_blocks(blocks)
         return Exported(done["items"], was_complete=True)
     # The name of the folder is a digest of the settings and the data, so that files of another run are never
     # used.
@@ -349,8 +351,7 @@ def run_pipeline(
     folder.mkdir(parents=True, exist_ok=True)
     _process_unfinished(pipeline, each, folder, "negatives", bar, report_rejected)
     files = [pipeline.block(shard, folder) for shard in pipeline.shards]
-    merged = merge(files, out, overwrite=True, progress=bar)
-    note_finished(out, out, run, items=merged.items)
+    merged = merge(files, out, overwrite=True, progress=bar, run=run)
     _remove_blocks(blocks)
     return merged
 

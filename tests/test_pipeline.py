@@ -127,6 +127,23 @@ def test_blocks_with_stores_of_their_own_give_the_bytes_of_one_run(
     assert not list(tmp_path.glob("*.blocks"))
 
 
+def test_a_run_that_was_stopped_after_its_file_was_complete_is_complete(
+    tmp_path: Path, chats: Path, expected: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = read_pipeline(written(tmp_path, chats))
+
+    def stop(blocks: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("graphneg.pipeline._remove_blocks", stop)
+        run_pipeline(pipeline)
+    assert list(tmp_path.glob("*.blocks"))
+    assert run_pipeline(pipeline).was_complete
+    assert (tmp_path / "negatives.jsonl").read_bytes() == expected
+    assert not list(tmp_path.glob("*.blocks"))
+
+
 def test_a_letter_in_the_middle_of_a_large_input_starts_the_run_again(tmp_path: Path) -> None:
     padding = json.dumps({"id": "padding", "turns": [], "note": "x" * 1_100_000})
     said = [json.dumps({"id": f"{n}", "turns": [{"text": text} for text in CHATS[n % 2]]}) for n in range(9)]

@@ -49,6 +49,15 @@ def encoder_folder(folder: Path, labels: int = 0) -> Path:
     return folder
 
 
+def with_other_weights(folder: Path) -> Path:
+    """Change the last weight of a model in place. The size of its file stays the same."""
+    [weights] = folder.glob("*.safetensors")
+    content = bytearray(weights.read_bytes())
+    content[-4] ^= 1
+    weights.write_bytes(content)
+    return folder
+
+
 def groups() -> list[Group]:
     """Return contexts whose wrong responses all contain the word "fish"."""
     right = {"shall we swim": "at six", "where is the cat": "in the garden", "who ate the bread": "you did"}

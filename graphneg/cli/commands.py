@@ -38,6 +38,7 @@ from typer.models import OptionInfo
 from graphneg.cli.interrupts import raise_on_interrupt
 from graphneg.cli.terminal import advise_on_interrupt
 from graphneg.errors import FORBIDDEN, InputError
+from graphneg.json_input import whole_number
 
 
 def option(default: Any, help: str, metavar: str | None = None, *names: str, **settings: Any) -> Any:
@@ -352,7 +353,7 @@ def named_counts(arguments: Iterable[str] | None, hint: str) -> dict[str, int]:
     amounts = named_values(arguments, hint)
     for name, amount in amounts.items():
         # Refuse "tea=true" as well: its value is a boolean, and booleans are integers in Python.
-        if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:
+        if whole_number(amount, least=1) is None:
             raise BadParameter(f"{name}={amount}: must be a whole number of at least 1", param_hint=hint)
     return amounts
 

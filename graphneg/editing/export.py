@@ -26,7 +26,14 @@ from graphneg.json_input import json_line
 from graphneg.model import AmrGraph, Negative, Original, Turn
 from graphneg.progress import Progress
 from graphneg.records.files import from_record, to_record, write_lines, write_rows
-from graphneg.records.runs import atomic_file, check_output, check_replaceable, finished_run, note_finished
+from graphneg.records.runs import (
+    check_output,
+    check_replaceable,
+    finished_run,
+    locking,
+    note_finished,
+    replacing,
+)
 from graphneg.records.shards import RECORDS, Header, ShardBatch, open_shard, write_batches
 from graphneg.store.connection import Store
 from graphneg.store.contents import content_digest, texts_digest
@@ -138,9 +145,9 @@ def export(
             progress.advance(len(batch))
 
     try:
-        with atomic_file(out) as unfinished:
+        with locking(out) as held, replacing(out, held.token) as unfinished:
             amount = form.write(items(), unfinished)
-            note_finished(out, unfinished, run, items=amount)
+            note_finished(out, unfinished, run, held.token, items=amount)
     finally:
         progress.finish()
     return Exported(amount)

@@ -29,6 +29,7 @@ from graphneg.english.reply_frames import VOICES, frames_of, reply_frame
 from graphneg.english.tokens import match_key, typed_sentences
 from graphneg.errors import OnlyReading, StoreError, TransformError
 from graphneg.hashing import number, shuffled
+from graphneg.json_input import whole_number
 from graphneg.model import Edit
 from graphneg.parsers.base import LONGEST_TEXT
 from graphneg.store.connection import Store
@@ -736,7 +737,8 @@ def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | N
         # Refuse unknown keys. Otherwise a misspelled key would be ignored without a message.
         if kind is None:
             return f"unknown key {name!r}"
-        if not isinstance(value, kind):
+        # For integers, use `whole_number`, because True is an instance of int in Python.
+        if not isinstance(value, kind) or (kind is int and whole_number(value) is None):
             return f"{name} must be {_KIND_NAMES[kind]}, not {value!r}"
     fields = cast("dict[str, Any]", row)
     if fields.get("op") not in OPERATIONS:

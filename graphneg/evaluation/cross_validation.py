@@ -26,10 +26,10 @@ from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.data import context_key
 from graphneg.evaluation.detection import Detection, check_classes, evaluate_detection
-from graphneg.hashing import fingerprint
+from graphneg.hashing import fingerprint, with_model_digests
 from graphneg.ingest.labelled import JudgedResponse
 from graphneg.progress import Progress
-from graphneg.records.runs import RunNote, noted_fingerprint
+from graphneg.records.runs import RunNote
 from graphneg.scorers.contradiction import MAX_TOKENS, ContradictionDetector
 from graphneg.training.contradiction import SETTINGS, pairs_of, train_detector
 
@@ -242,10 +242,9 @@ def _trained(
     """Return the path of a detector that was trained from ``start``. Train it if it does not exist yet."""
     out = folder / name
     facts = [
-        str(start),
-        # If ``start`` is a trained detector, include its fingerprint. When ``start`` is later trained with
-        # other data, the detectors that started from it are trained again, too.
-        noted_fingerprint(Path(start) / _DONE),
+        # Include a digest of the model. When ``start`` is later trained with other data, or is replaced by
+        # another model, the detectors that started from it are trained again, too.
+        with_model_digests(str(start)),
         epochs,
         seed,
         repr(settings),

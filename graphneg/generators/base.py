@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, fields
 from inspect import Parameter, signature
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 
 from graphneg.errors import GeneratorError, InputError
 from graphneg.ids import natural_order
@@ -364,7 +364,8 @@ def options_of(
         An instance of ``kind``; options that the user did not give have their defaults.
 
     Raises:
-        GeneratorError: An option is not a field of ``kind``.
+        GeneratorError: An option is not a field of ``kind``, or is true or false although its type is not
+            bool.
     """
     taken: Any = kind
     known = [*others, *(field.name for field in fields(taken))]
@@ -373,7 +374,16 @@ def options_of(
         raise GeneratorError(
             f"generator {name} takes no option {' or '.join(map(repr, strange))}; it takes {', '.join(known)}"
         )
+    types = get_type_hints(kind)
+    for option, value in options.items():
+        # In Python, True is an instance of int, so the checks of the options would accept it as 1.
+        if isinstance(value, bool) and option in types and not _accepts_bool(types[option]):
+            raise GeneratorError(f"{name}: {option} can't be {str(value).lower()}; give a value of its type")
     return kind(**options)
+
+
+def _accepts_bool(type: Any) -> bool:
+    return bool({bool, Any, object} & {type, *get_args(type)})
 
 
 PLUGINS = Plugins("generator", "graphneg.generators", GeneratorError)

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from graphneg.english.near_duplicates import NearDuplicates
 from graphneg.errors import InputError
 from graphneg.generators.base import Candidate, Draft
+from graphneg.json_input import converted
 
 FEW = 5
 """Minimum number of chosen sentences that introduce a word before the word can count as overused. Without
@@ -207,15 +208,17 @@ def choosing(choice: Mapping[str, Any]) -> Choose:
         A function to call for one context after another. It remembers its earlier choices.
 
     Raises:
-        InputError: No chooser has the given name.
+        InputError: No chooser has the given name, or an option has the wrong type.
     """
     options = dict(choice)
-    match options.pop("by", None):
+    by = options.pop("by", None)
+    options = converted(options, dict[str, int | float | None], "the options of the choice")
+    match by:
         case "new texts":
             return _new_texts(**options)
         case "sentences":
             return _sentences(**options)
-        case by:
+        case _:
             raise InputError(f"this version of graphneg has no chooser {by!r}")
 
 
@@ -231,6 +234,10 @@ def _new_texts(most: int) -> Choose:
         return places
 
     return choose
+
+
+_Ranked = tuple[int, int | float, int]
+"""The place, distance and random number of a sentence in a draft."""
 
 
 def _sentences(**limits: Any) -> Choose:
@@ -249,7 +256,7 @@ def _sentences(**limits: Any) -> Choose:
                 _ShortlistedSentence(place, distance, chance, *known[place])
                 for place, distance, chance in ranked
             ]
-            for ranked in facts["lists"]
+            for ranked in converted(facts["lists"], list[list[_Ranked]], "the lists of a draft")
         ]
         return [item.place for _, item in chooser.choose(lists)]
 

@@ -24,6 +24,7 @@ from graphneg.english.tokens import WORD, match_key, one_line, with_clitics
 from graphneg.errors import GeneratorError, checked_list
 from graphneg.generators.base import UNRELATED, Candidate, Context, ContextSelection, Generator, read_contexts
 from graphneg.hashing import HashSample, number
+from graphneg.json_input import whole_number
 from graphneg.model import Negative
 from graphneg.nn.embedders import BUNDLED
 from graphneg.progress import Progress
@@ -202,7 +203,7 @@ def check_amount(name: str, value: object) -> None:
     Raises:
         GeneratorError: The value is not an integer of at least 1.
     """
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+    if whole_number(value, least=1) is None:
         raise GeneratorError(f"{name} must be a whole number of at least 1, not {value!r}")
 
 

@@ -25,6 +25,7 @@ from graphneg.ingest.reading import Item, json_lines
 from graphneg.ingest.spill import RowStore
 from graphneg.ingest.validation import mapping
 from graphneg.ingest.values import is_yes
+from graphneg.json_input import whole_number
 from graphneg.model import Rejected
 
 _BEGIN = re.compile(rb'\s*\{\s*"type"\s*:\s*"version"\s*[,}]')
@@ -109,8 +110,8 @@ def _messages(post: Mapping[str, Any], notices: Notices) -> list[Message]:
 
 def _message(post: Mapping[str, Any], thread: str, notices: Notices) -> Message | None:
     """Convert a post or reply into a message. If no person wrote it, count it and return None."""
-    text, time, user = post.get("message"), post.get("create_at"), post.get("user")
-    if not isinstance(time, int) or isinstance(time, bool) or not isinstance(user, str):
+    text, time, user = post.get("message"), whole_number(post.get("create_at")), post.get("user")
+    if time is None or not isinstance(user, str):
         raise ItemError("the post has no 'user' or no number 'create_at'")
     kind: Any = post.get("type") or ""
     props = post.get("props")

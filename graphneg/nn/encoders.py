@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.errors import InputError
+from graphneg.json_input import whole_number
 from graphneg.nn.models import check_packages, locate, reading
 
 _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
@@ -157,9 +158,9 @@ def positions(model: Any) -> int:
     Returns:
         The maximum number of tokens; 2**20 if the configuration has no limit.
     """
-    most = getattr(model.config, "max_position_embeddings", None)
+    most = whole_number(getattr(model.config, "max_position_embeddings", None), least=1)
     # Some models have no limit. For example, T5 uses relative positions.
-    if not isinstance(most, int) or most <= 0:
+    if most is None:
         return 1 << 20
     # RoBERTa and MPNet reserve the first positions for padding, so with 514 positions they read 512 tokens.
     for name, module in model.named_modules():

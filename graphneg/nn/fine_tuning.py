@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.errors import InputError
+from graphneg.hashing import with_model_digests
 from graphneg.nn.batching import in_batches
 from graphneg.nn.encoders import freeze
 from graphneg.nn.language_models import CausalLM, Direction, LanguageModel, TokenPair, collated
@@ -111,7 +112,8 @@ def fine_tune(
         )
     # These values determine the result of the run. A call with different values must not resume this run.
     facts = [
-        str(model.path), model.direction, seed, longest, sorted(arguments.items()), sorted(frozen),
+        with_model_digests(model.path), model.direction, seed, longest,
+        sorted(arguments.items()), sorted(frozen),
         [(example.source, example.target) for example in examples],
     ]  # fmt: skip
     run = open_run(out, facts, overwrite)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from graphneg.errors import InputError
-from graphneg.json_input import finite_number
+from graphneg.json_input import finite_number, whole_number
 from graphneg.nn.answers import Answer, Problem
 from graphneg.nn.endpoint import RequestError
 from graphneg.nn.generation import Beams, Sampling
@@ -155,10 +155,8 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
 
 def _count(tokens: Any) -> int | None:
     """Return a value from a server's JSON if it can be a token count, otherwise None."""
-    # Exclude booleans explicitly, because they are integers in Python.
-    if isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens <= _MOST_TOKENS:
-        return tokens
-    return None
+    count = whole_number(tokens, least=0)
+    return count if count is not None and count <= _MOST_TOKENS else None
 
 
 def _beginning_of(content: Any) -> str:
@@ -226,8 +224,8 @@ def limit_of(body: Mapping[str, Any]) -> int | None:
         The maximum number of generated tokens; None if the body has no limit, or if the limit is not an
         integer.
     """
-    given = [body.get(name) for name in NAMES_OF_LIMIT]
-    return max((limit for limit in given if isinstance(limit, int)), default=None)
+    given = [whole_number(body.get(name)) for name in NAMES_OF_LIMIT]
+    return max((limit for limit in given if limit is not None), default=None)
 
 
 def completion(answer: Answer, request: ServerRequest) -> Completion:

@@ -36,7 +36,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graphneg.errors import InputError
-from graphneg.pages.password_limiter import PasswordLimiter
+from graphneg.pages.password_limiter import MACHINE, PasswordLimiter
 
 TOKEN = "token"
 """The name of the URL parameter that contains the token."""
@@ -300,7 +300,8 @@ class Gate:
         # Count the attempt before the form is read and the password is compared. Otherwise, an attacker who
         # has used up all attempts could still find out, from the duration or the content of the response,
         # whether a password is correct.
-        if wait := self._guesses.seconds_to_wait(request.client.host if request.client else ""):
+        address = _address_of(request)
+        if wait := self._guesses.seconds_to_wait(address):
             seconds = ceil(wait)
             answer = _plain(f"too many attempts to log in: go back and try again in {seconds} s", 429)
             answer.headers["Retry-After"] = str(seconds)
@@ -314,8 +315,16 @@ class Gate:
         if await request.is_disconnected():
             raise ClientDisconnect
         if _equal_in_constant_time(given, self._access.password):
+            self._guesses.logged_in(address)
             return self._with_cookie(RedirectResponse("/", 303))
         return RedirectResponse(f"{LOGIN}?wrong=1", 303)
+
+
+def _address_of(request: Request) -> str:
+    client, server = (request.client.host if request.client else ""), request.scope.get("server")
+    # A connection from an address of the server to the same address comes from the machine itself: for
+    # example, a browser that has opened http://192.0.2.7:8377 on the machine with the address 192.0.2.7.
+    return MACHINE if server and server[0] == client else client
 
 
 async def form(request: Request, most: int = FORM_BYTES) -> dict[str, str]:

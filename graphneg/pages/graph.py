@@ -28,6 +28,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from graphneg.errors import GraphnegError, InputError, QueryStopped, StoreError, first_line
+from graphneg.json_input import whole_number
 from graphneg.pages.app import Pages
 from graphneg.pages.password_limiter import address_key
 from graphneg.pages.query_slots import MOST_STUCK, PATIENT, QUICK, BusyError, QuerySlots, Slot
@@ -400,12 +401,12 @@ def _shifts_in_row(row: Mapping[str, Any]) -> Iterator[Edge]:
     shifts.
     """
     ends, count = (row.get("focus"), row.get("perspective")), row.get("count", 1)
-    if all(isinstance(end, str) for end in ends) and isinstance(count, int):
+    if all(isinstance(end, str) for end in ends) and whole_number(count) is not None:
         yield str(ends[0]), str(ends[1]), count
     topics, counts = row.get("topics"), row.get("counts")
     if isinstance(topics, list) and isinstance(counts, list):
         for (focus, perspective), pairs in zip(pairwise(map(str, topics)), counts, strict=False):
-            if isinstance(pairs, int):
+            if whole_number(pairs) is not None:
                 yield focus, perspective, pairs
 
 

@@ -30,7 +30,7 @@ from graphneg.english.tokens import match_key, one_line
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
 from graphneg.ingest.content import read_text
-from graphneg.json_input import json_line
+from graphneg.json_input import json_line, parse_typed
 from graphneg.nn.vectors import import_faiss
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker, argsort_descending
@@ -129,7 +129,7 @@ class ResponseBank:
         faiss = import_faiss("a bank of responses")
         path = Path(folder)
         try:
-            manifest = Manifest(**json.loads((path / _MANIFEST).read_text(encoding="utf-8")))
+            manifest = parse_typed((path / _MANIFEST).read_bytes(), Manifest, str(path / _MANIFEST))
         except FileNotFoundError as error:
             if (path / _BUILDING).is_file():
                 raise InputError(
@@ -138,7 +138,7 @@ class ResponseBank:
             raise InputError(
                 f"{path}: not a bank of responses; build one with graphneg rank index"
             ) from error
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, InputError) as error:
             raise InputError(
                 f"{path / _MANIFEST}: not a valid manifest of a bank; rebuild the bank"
             ) from error

@@ -184,6 +184,23 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
                     file.unlink()
 
 
+def remove_stale_lock(path: Path) -> None:
+    """Remove the lock file and the temporary files that a killed run has left beside an output.
+
+    A run that writes the output does this itself. Call this function if nothing will be written, for example
+    because the output is complete: the run may have been killed after it had renamed the finished file, and
+    before it removed its lock file. A lock that another run holds and a file of another program are kept.
+
+    Args:
+        path: The output file.
+    """
+    file = path.with_name(f".{path.name}.lock")
+    # Look for the file first, because `locked` would create it.
+    if os.path.lexists(file):
+        with suppress(InputError, OSError), locked(path, file):
+            pass
+
+
 def _acquired(path: Path, file: Path) -> BinaryIO:
     """Open or create the lock file, and lock it. Raise `InputError` if that is not possible."""
     for _ in range(_ATTEMPTS):

@@ -291,10 +291,10 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                 if self._path.suffix == ".parquet":
                     with replacing(self._path, self._token) as converted_file:
                         write_rows(read_jsonl(self._part), converted_file)
-                        note_finished(self._path, converted_file, self._run, **self._facts())
+                        note_finished(self._path, converted_file, self._run, self._token, **self._facts())
                     self._part.unlink(missing_ok=True)
                 else:
-                    note_finished(self._path, self._part, self._run, **self._facts())
+                    note_finished(self._path, self._part, self._run, self._token, **self._facts())
                     replace(self._part, self._path)
                 self._note.remove()
         self.close()

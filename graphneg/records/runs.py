@@ -27,7 +27,14 @@ from typing import Any, Literal, cast
 
 from graphneg.errors import FORBIDDEN, InputError, first_line
 from graphneg.json_input import json_line, parse_json, read_input
-from graphneg.records.locks import Held, foreign_file_error, locked, open_regular, scratch_file
+from graphneg.records.locks import (
+    Held,
+    foreign_file_error,
+    locked,
+    open_regular,
+    remove_stale_lock,
+    scratch_file,
+)
 
 _LONGEST_NOTE = 64 * 2**20
 """Maximum size of a run note in bytes. It can be large, because it may contain the counts of a run."""
@@ -120,7 +127,11 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
     # Read the run note even with `overwrite`, because the new run will write its run note under the same
     # name. If a file of another program has this name, reading it raises an error, so the file is not lost.
     noted = read_own_note(_finished_note(path, "").path)
-    if overwrite or not path.exists():
+    if not path.exists():
+        return {}
+    # If the file exists, this run may have nothing to write, so it may never take the lock.
+    remove_stale_lock(path)
+    if overwrite:
         return {}
     # If there is no run note, the file was not written by a run. If the digest in the note is not that of the
     # file, the file was changed after the run.
@@ -150,7 +161,7 @@ def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any
     return noted
 
 
-def note_finished(path: Path, made: Path, fingerprint: str, **facts: Any) -> None:
+def note_finished(path: Path, made: Path, fingerprint: str, token: str = "", **facts: Any) -> None:
     """Write the run note for a finished file, before the file gets its final name.
 
     The run note tells the same command later that the file is complete, and tells other commands that a run
@@ -161,11 +172,13 @@ def note_finished(path: Path, made: Path, fingerprint: str, **facts: Any) -> Non
         path: The path that the file will have.
         made: The finished file under its temporary name.
         fingerprint: The fingerprint of the run.
+        token: The token of the lock that the run holds. If the run is killed, the next run finds the
+            temporary file of the note by this token.
         **facts: Further values to store in the run note, as JSON values.
     """
     # Write the run note before the file is renamed. If the run is killed between the two steps, a note
     # without a file does no harm, but a file without a note would be mistaken for a file of another program.
-    _finished_note(path, fingerprint).write(digest=file_digest(made), **facts)
+    _finished_note(path, fingerprint, token).write(digest=file_digest(made), **facts)
 
 
 def remove_finished(path: Path) -> None:
@@ -178,9 +191,9 @@ def remove_finished(path: Path) -> None:
     _finished_note(path, "").remove()
 
 
-def _finished_note(path: Path, fingerprint: str) -> RunNote:
+def _finished_note(path: Path, fingerprint: str, token: str = "") -> RunNote:
     """Return the run note of a finished file, which is a hidden JSON file in the same folder."""
-    return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
+    return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint, token)
 
 
 def file_digest(path: Path) -> str:
@@ -218,6 +231,7 @@ def check_new(path: Path, overwrite: bool) -> None:
     """  # noqa: DOC501, DOC502
     _check_place(path)
     if path.exists() and not overwrite:
+        remove_stale_lock(path)
         raise _exists_error(path)
 
 

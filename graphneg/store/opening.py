@@ -29,6 +29,7 @@ from neo4j.exceptions import AuthError, DriverError, Neo4jError
 from graphneg import __version__
 from graphneg.amr.facts import facts_fingerprint
 from graphneg.errors import InputError, StoreError
+from graphneg.json_input import whole_number
 from graphneg.paths import expand_home
 from graphneg.store import embedded, supervisor
 from graphneg.store.connection import Store, connect, probe, server_agent, translate_driver_errors
@@ -80,7 +81,7 @@ def ensure_schema(store: Store, exporting: bool = False) -> None:
         _finish_import(store)
     found, writer = rows[0]["version"], rows[0]["graphneg"]
     # If the version is not a number, another program has written it. Treat it as too old.
-    known = found if isinstance(found, int) else 0
+    known = whole_number(found) or 0
     is_exportable = OLDEST_EXPORTABLE <= known <= SCHEMA_VERSION
     if known == SCHEMA_VERSION or (exporting and is_exportable):
         if rows[0]["facts"] != facts_fingerprint():

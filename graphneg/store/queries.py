@@ -36,6 +36,7 @@ from neo4j import EagerResult
 from neo4j.graph import Node, Path, Relationship
 
 from graphneg.errors import InputError
+from graphneg.json_input import whole_number
 from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text, read_header
 from graphneg.store.stopping import Cancellation
@@ -131,8 +132,7 @@ class NamedQuery:
                 fits, kind = isinstance(value, str) or (value is None and not parameter.required), "a text"
             else:
                 kind = "a whole number of at least 0"
-                # Exclude booleans, which are integers in Python.
-                fits = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+                fits = whole_number(value, least=0) is not None
             # Check only given values, not defaults.
             if name in parameters and not fits:
                 raise InputError(

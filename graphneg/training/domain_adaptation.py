@@ -26,7 +26,7 @@ from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context
-from graphneg.hashing import number, shuffled
+from graphneg.hashing import number, shuffled, with_model_digests
 from graphneg.nn.encoders import config_of, tokenizer_of
 from graphneg.nn.models import check_packages, locate, on_device, reading
 from graphneg.nn.training import IN_ORDER, TrainingResult, check_epochs, fit, open_run
@@ -171,7 +171,14 @@ def adapt(
         raise InputError("the share of masked words must be between 0 and 1")
     rows = AdaptationExamples(groups, epochs, seed, held_out)
     inputs = SpeakerInputs(encoder.tokenizer, min(max_tokens, encoder.model.config.max_position_embeddings))
-    settings = [encoder.start, epochs, max_tokens, masked, seed, sorted(arguments.items())]
+    settings = [
+        with_model_digests(encoder.start),
+        epochs,
+        max_tokens,
+        masked,
+        seed,
+        sorted(arguments.items()),
+    ]
     run = open_run(out, [*settings, rows.facts()], overwrite)
     masking = Masking(inputs, len(encoder.tokenizer), encoder.tokenizer.mask_token_id, masked, seed)
     trained = fit(

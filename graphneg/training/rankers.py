@@ -25,7 +25,7 @@ from graphneg.datasets.groups import Group, HeldOut, without_unusable
 from graphneg.datasets.pair_sampler import Draws, Epochs, Mix, Pair, PairSampler, Shortfall
 from graphneg.datasets.pairs import Pairs
 from graphneg.errors import InputError
-from graphneg.hashing import number
+from graphneg.hashing import number, with_model_digests
 from graphneg.nn.training import IN_ORDER, TrainingResult, check_epochs, fit, open_run, pairs_and_lists
 from graphneg.progress import Progress
 from graphneg.rankers.base import Trainable
@@ -250,14 +250,15 @@ def describe_untrained(learner: Any) -> list[Any]:
         learner: The model to train.
 
     Returns:
-        The class of the model, its configuration, its maximum input length, and the names of the parameters
-        to train.
+        The class of the model, its configuration, a digest of the files from which it was loaded, its maximum
+        input length, and the names of the parameters to train.
     """
     # Leave out the values of the parameters, because training changes them. Otherwise, the description would
-    # differ if a run is resumed with the same model object.
+    # differ if a run is resumed with the same model object. The digest of the files shows whether another
+    # model has been saved to the same path.
     config: Any = getattr(learner.model, "config", None)
     learning = [name for name, weights in learner.model.named_parameters() if weights.requires_grad]
-    settings = (config.to_dict(), config.name_or_path) if config is not None else None
+    settings = (config.to_dict(), with_model_digests(config.name_or_path)) if config is not None else None
     return [type(learner).__name__, repr(settings), getattr(learner, "max_tokens", None), learning]
 
 

@@ -526,6 +526,13 @@ class TestUserTransforms:
             ("role: 'ARG1'", "rank: 'ARG1'", "unknown key 'rank'"),
             ("role: 'ARG1'", "role: 1", "role must be text, not 1"),
             ("position: 0", "position: 'top'", "position must be an integer, not 'top'"),
+            ("position: 0", "position: true", "position must be an integer, not True"),
+            ("position: 0", "position: 0, score: true", "score must be an integer, not True"),
+            (
+                "position: 0",
+                "position: 0, from_position: false",
+                "from_position must be an integer, not False",
+            ),
             ("position: 0", "position: null", "is not a node of the dialogue"),
             ("position: 0", "position: 999", "doubt: there is no node 999 in graph everyday/"),
             ("amr: t.amr, position", "amr: 'other', position", "'other'.0 is not a node of the dialogue"),

@@ -25,7 +25,17 @@ from graphneg.pages import connections
 from graphneg.pages.app import bound
 from graphneg.pages.connections import PATIENCE_SECONDS, LimitedProtocol
 from graphneg.pages.gate import HAS_SESSION, Access, check_access, is_loopback
-from graphneg.pages.password_limiter import MOST_ADDRESSES, OF_ALL, OF_ONE, PasswordLimiter
+from graphneg.pages.password_limiter import (
+    MOST_ADDRESSES,
+    MOST_KNOWN,
+    MOST_PLACES,
+    MOST_PLACES_OF_NETWORK,
+    OF_ALL,
+    OF_ONE,
+    PLACE_SECONDS,
+    TURNS_PER_SECOND,
+    PasswordLimiter,
+)
 from graphneg.records.files import write_jsonl
 from tests.cli_runs import command_line
 from tests.negative_samples import EXAMPLE
@@ -268,6 +278,27 @@ class TestBeyondThisMachine:
         assert not any(map(is_loopback, ("0.0.0.0", "::", "192.0.2.7", "example.org", "")))
 
 
+class TestGuessesFromManyAddresses:
+    def test_the_owner_logs_in_at_once_on_the_machine_and_soon_from_elsewhere(self, tmp_path: Path) -> None:
+        attackers = [f"127.0.1.{n}" for n in range(1, 13)]
+        with serving(tmp_path, written(tmp_path), "--host", "0.0.0.0", password=PASSWORD) as running:
+            assert "Set-Cookie" in try_password(running, PASSWORD, "127.0.0.8").headers
+            for _ in range(4):
+                told = [try_password(running, "guess", attacker).status for attacker in attackers]
+            assert told == [429] * 12
+            # 127.0.0.1 is the machine itself, 127.0.0.8 is an address that has logged in before.
+            for owner in ("127.0.0.1", "127.0.0.8"):
+                assert "Set-Cookie" in try_password(running, PASSWORD, owner).headers
+            first = try_password(running, PASSWORD, "127.0.0.9")
+            wait = int(first.headers["Retry-After"])
+            assert first.status == 429 and wait <= len(attackers) + 1
+            end = time.monotonic() + wait
+            while time.monotonic() < end:
+                for attacker in attackers:
+                    try_password(running, "guess", attacker)
+            assert "Set-Cookie" in try_password(running, PASSWORD, "127.0.0.9").headers
+
+
 class TestGuesses:
     def test_each_address_has_a_limit(self) -> None:
         now = 0.0
@@ -292,6 +323,84 @@ class TestGuesses:
         allowed = [guesses.seconds_to_wait(f"2001:db8::{n:x}") == 0 for n in range(20)]
         assert sum(allowed) == OF_ONE.burst
         assert guesses.seconds_to_wait("2001:db8:0:1::1") == 0
+
+    @pytest.mark.parametrize("owner", ["192.0.2.1", "127.0.0.1", "::1", "::ffff:127.0.0.1"])
+    def test_guesses_from_many_addresses_do_not_shut_out_the_machine_and_known_addresses(
+        self, owner: str
+    ) -> None:
+        now = 0.0
+        guesses = PasswordLimiter(lambda: now)
+        guesses.logged_in("192.0.2.1")
+        for second in range(60):
+            now = float(second)
+            for n in range(500):
+                guesses.seconds_to_wait(f"198.51.{second}.{n % 250}")
+        assert guesses.seconds_to_wait(owner) == 0
+
+    @pytest.mark.parametrize("attackers", [12, 100, 250])
+    def test_a_new_visitor_waits_at_most_a_second_for_each_address_that_guesses(self, attackers: int) -> None:
+        now = 0.0
+        guesses = PasswordLimiter(lambda: now)
+
+        def attack() -> None:
+            for n in range(attackers):
+                guesses.seconds_to_wait(f"203.0.113.{n}")
+
+        while now < 300:
+            now += 0.25
+            attack()
+        asked, wait = now, guesses.seconds_to_wait("192.0.2.1")
+        assert wait <= attackers + 1
+        while now < asked + wait:
+            now += 0.25
+            attack()
+        assert guesses.seconds_to_wait("192.0.2.1") == 0
+
+    def test_the_attempts_per_second_are_limited_in_total(self) -> None:
+        now = 0.0
+        guesses = PasswordLimiter(lambda: now)
+        allowed = 0
+        while now < 600:
+            now += 0.5
+            allowed += sum(guesses.seconds_to_wait(f"198.51.{n}.{now % 10:g}") == 0 for n in range(100))
+        assert allowed <= OF_ALL.burst + 600 * (OF_ALL.per_second + TURNS_PER_SECOND)
+
+    def test_a_turn_is_used_once_and_lapses(self) -> None:
+        now = 0.0
+        guesses = PasswordLimiter(lambda: now)
+
+        def exhaust() -> None:
+            for n in range(1, 41):
+                guesses.seconds_to_wait(f"198.51.100.{n}")
+
+        exhaust()
+        waits = [guesses.seconds_to_wait(address) for address in ("192.0.2.1", "192.0.2.2")]
+        assert waits == [21, 22]
+        now = 21.0
+        exhaust()
+        assert [guesses.seconds_to_wait("192.0.2.1") == 0 for _ in range(2)] == [True, False]
+        assert guesses.seconds_to_wait("192.0.2.2") == 1
+        now += 1 + PLACE_SECONDS + 1
+        for network in range(10):
+            for n in range(100):
+                guesses.seconds_to_wait(f"198.51.{network}.{n}")
+        assert guesses.seconds_to_wait("192.0.2.2") > 1
+
+    def test_one_network_leaves_places_in_the_queue_to_others(self) -> None:
+        guesses = PasswordLimiter(lambda: 0.0)
+        for n in range(2_000):
+            guesses.seconds_to_wait(f"2001:db8:0:{n:x}::1")
+        assert len(guesses._places) == MOST_PLACES_OF_NETWORK  # pyright: ignore[reportPrivateUsage]
+        assert guesses.seconds_to_wait("192.0.2.1") == MOST_PLACES_OF_NETWORK + 1
+        for n in range(2_000):
+            guesses.seconds_to_wait(f"10.{n >> 8}.{n & 255}.1")
+        assert len(guesses._places) == MOST_PLACES  # pyright: ignore[reportPrivateUsage]
+
+    def test_the_number_of_known_addresses_is_limited(self) -> None:
+        guesses = PasswordLimiter(lambda: 0.0)
+        for n in range(MOST_KNOWN + 50):
+            guesses.logged_in(f"192.0.2.{n}")
+        assert len(guesses._known) == MOST_KNOWN  # pyright: ignore[reportPrivateUsage]
 
     def test_the_number_of_remembered_addresses_is_limited(self) -> None:
         guesses = PasswordLimiter(lambda: 0.0)

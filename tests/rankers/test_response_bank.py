@@ -148,6 +148,13 @@ class TestOpening:
         with pytest.raises(InputError, match="not a bank of responses"):
             ResponseBank.open(tmp_path, poly)
 
+    def test_a_manifest_with_true_as_a_number_is_refused(self, poly: PolyEncoder, tmp_path: Path) -> None:
+        build_bank(poly, ["at six"], tmp_path / "bank")
+        manifest = tmp_path / "bank" / "manifest.json"
+        manifest.write_text(manifest.read_text().replace('"count": 1', '"count": true'))
+        with pytest.raises(InputError, match="not a valid manifest"):
+            ResponseBank.open(tmp_path / "bank", poly)
+
     def test_a_bank_that_lost_texts_is_refused(self, poly: PolyEncoder, tmp_path: Path) -> None:
         build_bank(poly, ["at six", "now"], tmp_path / "bank")
         (tmp_path / "bank" / "texts.jsonl").write_text('"at six"\n')

@@ -18,7 +18,7 @@ from graphneg.errors import InputError
 from graphneg.records import locks
 from graphneg.records.files import read_jsonl, write_jsonl
 from graphneg.records.resumable import ResumableWriter, checkpoint_path, fingerprint
-from graphneg.records.runs import write_atomically
+from graphneg.records.runs import check_new, check_replaceable, write_atomically
 from tests.interrupting import no_room_for_more_than
 from tests.negative_samples import EXAMPLE, some
 from tests.unfinished import part_of
@@ -418,3 +418,42 @@ def test_no_checkpointed_record_is_lost_when_the_process_is_killed(tmp_path: Pat
 def test_the_fingerprint_does_not_depend_on_the_order_of_settings():
     assert fingerprint({"seed": 0, "recipe": "deam"}) == fingerprint({"recipe": "deam", "seed": 0})
     assert fingerprint({"seed": 0}) != fingerprint({"seed": 1})
+
+
+def stale_files(folder: Path, name: str) -> list[Path]:
+    """Write the files that a run leaves if it is killed after it has renamed its finished file."""
+    token = "0123456789abcdef"
+    lock, note = folder / f".{name}.lock", folder / f"..{name}.run.json.{token}.tmp"
+    lock.write_text(f"graphneg lock\n{token}")
+    note.write_text("{")
+    return [lock, note]
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_the_lock_of_a_killed_run_is_removed_although_its_output_is_complete(tmp_path: Path, overwrite: bool):
+    out = tmp_path / "out.jsonl"
+    write_negatives(out, 0)
+    before = set(tmp_path.iterdir())
+    stale_files(tmp_path, out.name)
+    check_replaceable(out, overwrite)
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_the_lock_of_a_killed_run_is_removed_if_its_output_is_refused(tmp_path: Path):
+    out = tmp_path / "out.amr"
+    out.write_text("whole")
+    stale_files(tmp_path, out.name)
+    with pytest.raises(InputError, match="already exists"):
+        check_new(out, overwrite=False)
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_the_lock_of_a_running_process_and_a_foreign_file_are_kept(tmp_path: Path):
+    out = tmp_path / "out.jsonl"
+    write_negatives(out, 0)
+    with locks.locked(out):
+        check_replaceable(out, False)
+        assert (tmp_path / ".out.jsonl.lock").exists()
+    (tmp_path / ".out.jsonl.lock").write_text("mine")
+    check_replaceable(out, False)
+    assert (tmp_path / ".out.jsonl.lock").read_text() == "mine"

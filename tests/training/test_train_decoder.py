@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from graphneg.training.decoder import HELD_OUT, TextGraphPair, held_out, read_te
 from tests.cli_runs import Run
 from tests.interrupting import StopsAt
 from tests.tiny_lm import TinyModels
+from tests.tiny_ranker import with_other_weights
 from tests.tiny_t5 import edited
 
 pytestmark = pytest.mark.slow
@@ -168,6 +170,18 @@ class TestRuns:
         assert train_decoder(load_either(tiny_lms.gpt2), MEANINGS, stopped, **short).steps == 6
         one, other = (load_either(folder).model.state_dict() for folder in (whole, stopped))
         assert all(torch.equal(one[name], other[name]) for name in one)
+
+    def test_a_training_is_not_resumed_with_another_model_at_the_same_path(
+        self, tiny_lms: TinyModels, tmp_path: Path
+    ) -> None:
+        short = {"max_steps": 6, "save_steps": 2, "per_device_train_batch_size": 2}
+        model = tmp_path / "model"
+        shutil.copytree(tiny_lms.gpt2, model)
+        with pytest.raises(KeyboardInterrupt):
+            train_decoder(load_either(model), MEANINGS, tmp_path / "out", progress=StopsAt(5), **short)
+        with_other_weights(model)
+        with pytest.raises(InputError, match="other examples or settings"):
+            train_decoder(load_either(model), MEANINGS, tmp_path / "out", **short)
 
     def test_frozen_parameters_are_not_changed(self, tiny_lms: TinyModels, tmp_path: Path) -> None:
         train_decoder(

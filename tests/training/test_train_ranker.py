@@ -22,7 +22,7 @@ from tests.cli_runs import Run
 from tests.interrupting import StopsAt
 from tests.negative_samples import EXAMPLE
 from tests.pair_samples import some, written
-from tests.tiny_ranker import encoder_folder, groups
+from tests.tiny_ranker import encoder_folder, groups, with_other_weights
 
 
 class TestGroups:
@@ -150,6 +150,21 @@ class TestTraining:
         assert stopped.score(*pairs) == pytest.approx(whole.score(*pairs), abs=1e-6)
         with pytest.raises(InputError, match="the folder already contains a model"):
             train_ranker(stopped, groups(), tmp_path / "a", **settings)
+
+    def test_a_training_is_not_resumed_with_another_model_at_the_same_path(self, tmp_path: Path) -> None:
+        pytest.importorskip("torch")
+        from graphneg.rankers.cross_encoder import CrossEncoder
+        from graphneg.training.rankers import train_ranker
+
+        encoder = encoder_folder(tmp_path / "encoder")
+        settings = {**self.SETTINGS, "mix": Mix(2, {"edited": 2}), "save_steps": 20}
+        with pytest.raises(KeyboardInterrupt):
+            train_ranker(
+                CrossEncoder.new(encoder), groups(), tmp_path / "a", progress=StopsAt(30), **settings
+            )
+        with_other_weights(encoder)
+        with pytest.raises(InputError, match="an unfinished run with other examples or settings"):
+            train_ranker(CrossEncoder.new(encoder), groups(), tmp_path / "a", **settings)
 
     def test_ctrl_c_writes_a_checkpoint_after_the_step(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder

@@ -26,6 +26,7 @@ from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.validation import alternating
 from graphneg.model import Dialogue, Record, Rejected, Response, Sentence
 from graphneg.progress import Progress
+from graphneg.records.runs import file_digest
 
 ADVERSARIAL, RANDOM = "adversarial", "random"
 SPLIT, SPLIT_SEED = 0.7, 7
@@ -159,9 +160,9 @@ class BankFile:
     path: Path
 
     def facts(self) -> list[object]:
-        """Return values that identify the corpus: its loader, and the names and sizes of its files."""
+        """Return values that identify the corpus: its loader, and the names and contents of its files."""
         files = sorted(self.path.rglob("*")) if self.path.is_dir() else [self.path]
-        return [self.loader, [[file.name, file.stat().st_size] for file in files if file.is_file()]]
+        return [self.loader, [[file.name, file_digest(file)] for file in files if file.is_file()]]
 
 
 def bank_of(text: str) -> BankFile:

@@ -24,9 +24,8 @@ from graphneg.errors import InputError
 from graphneg.evaluation.comparison.data import BankFile, Data
 from graphneg.evaluation.comparison.sources import Budget, NegativeSource
 from graphneg.evaluation.ranking import score_contexts
-from graphneg.hashing import fingerprint
+from graphneg.hashing import fingerprint, with_model_digests
 from graphneg.json_input import parse_typed, read_input
-from graphneg.nn.embedders import model_name
 from graphneg.nn.models import locate
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import write_atomically
@@ -58,7 +57,7 @@ class RankerSettings:
     offline: bool = False
 
     def facts(self) -> list[object]:
-        """Return the settings on which the results depend, including a hash of the pretrained weights.
+        """Return the settings on which the results depend, including a digest of the encoder's files.
 
         Raises `ModelError` if the encoder is missing.
 
@@ -66,9 +65,11 @@ class RankerSettings:
             Values from which a fingerprint can be computed.
         """
         folder = locate(self.model, offline=self.offline)
-        files = [file for form in ("*.safetensors", "pytorch_model*.bin") for file in folder.glob(form)]
-        started = model_name(folder.name, files)
-        return [self.kind, started, sorted(self.options.items()), sorted(self.arguments.items())]
+        # Use the name of the folder instead of its path, so that a comparison can be moved to another
+        # machine.
+        digest = str(with_model_digests(folder)).rpartition("@")[2]
+        options = sorted(with_model_digests(self.options).items())
+        return [self.kind, f"{folder.name}@{digest}", options, sorted(self.arguments.items())]
 
 
 @dataclass(frozen=True, slots=True)

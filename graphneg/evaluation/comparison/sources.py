@@ -48,7 +48,7 @@ from graphneg.evaluation.comparison.data import (
     response_dialogues,
 )
 from graphneg.generators.base import generator_names
-from graphneg.hashing import fingerprint
+from graphneg.hashing import fingerprint, with_model_digests
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
@@ -310,7 +310,8 @@ class NegativeCache:
         """
         out = self.folder / f"{source.name}.jsonl"
         options = dict(self.options.get(source.name, {}))
-        facts = [self._digest(source.kind), source.name, self.amount, _SEED, repr(sorted(options.items()))]
+        settings = with_model_digests(options)
+        facts = [self._digest(source.kind), source.name, self.amount, _SEED, repr(sorted(settings.items()))]
         note = RunNote(out.with_suffix(".json"), fingerprint(facts))
         if out.is_file() and note.state == "same":
             return out

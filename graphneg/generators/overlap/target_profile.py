@@ -31,6 +31,7 @@ from graphneg.english.words import content_lemmas, word_class, word_list
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context
 from graphneg.hashing import number
+from graphneg.json_input import finite_number, whole_number
 
 OPENINGS = (
     *sorted(word_class("reply-openings")),
@@ -175,9 +176,9 @@ class OverlapOptions:
         for name in (*_SHARES, *_COUNTS):
             value, is_share = getattr(self, name), name in _SHARES
             holds = (
-                isinstance(value, int | float) and 0 <= value <= 1
+                (number := finite_number(value)) is not None and 0 <= number <= 1
                 if is_share
-                else isinstance(value, int) and value >= 1
+                else whole_number(value, least=1) is not None
             )
             # An option may also be None, which switches its condition off.
             if value is not None and not holds:

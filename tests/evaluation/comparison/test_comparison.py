@@ -37,7 +37,7 @@ from graphneg.model import Dialogue, Response, Sentence, Utterance
 from graphneg.progress import NoProgress
 from graphneg.records.files import read_jsonl
 from tests.cli_runs import Run as CommandLine
-from tests.tiny_ranker import encoder_folder
+from tests.tiny_ranker import encoder_folder, with_other_weights
 
 ADVERSARIAL = "adversarial_negative_responses"
 RANDOM = "random_negative_responses"
@@ -316,6 +316,26 @@ class TestComparing:
         (tmp_path / "mine" / "comparison.json").write_text('{"phones": 2}')
         with pytest.raises(InputError, match="did not write the file"):
             compare(data, other, tmp_path / "mine", overwrite=True)
+
+    def test_a_comparison_with_another_encoder_at_the_same_path_is_refused(
+        self, folder: Path, data: Data, done: FinishedComparison, tmp_path: Path
+    ) -> None:
+        same = plan(folder, "random")
+        moved = replace(same.ranker, model=tmp_path / "encoder")
+        shutil.copytree(folder / "encoder", tmp_path / "encoder")
+        assert moved.facts() == same.ranker.facts()
+        with_other_weights(tmp_path / "encoder")
+        (tmp_path / "out").mkdir()
+        shutil.copy(done.out / "comparison.json", tmp_path / "out")
+        with pytest.raises(InputError, match="the folder contains a comparison with other contexts"):
+            compare(data, replace(same, ranker=moved), tmp_path / "out")
+
+    def test_a_bank_with_other_sentences_of_the_same_length_has_other_facts(self, tmp_path: Path) -> None:
+        bank = bank_of(f"text={tmp_path}")
+        (tmp_path / "some.txt").write_text("I like tea.")
+        before = bank.facts()
+        (tmp_path / "some.txt").write_text("I sell tea.")
+        assert bank.facts() != before
 
     def test_an_unreadable_result_is_named(
         self, folder: Path, data: Data, done: FinishedComparison, tmp_path: Path
