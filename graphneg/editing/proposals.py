@@ -750,6 +750,9 @@ def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | N
     source = fields.get("from_amr")
     if source is not None and source not in sources:
         return f"from_amr {source!r} is neither a graph of the dialogue nor one of its donors"
+    # A copy needs both the graph and the node in it.
+    if source is not None and fields.get("from_position") is None:
+        return "from_amr needs from_position"
     if fields["op"] == "say":
         voice, frame = fields.get("voice"), fields.get("frame")
         if voice not in VOICES:

@@ -209,10 +209,9 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
         except FileNotFoundError:
             try:
                 lock = create_exclusively(file)
-                lock.write(_MARK)
-                lock.flush()
             except FileExistsError:
                 continue
+            _write_mark(lock, file)
         # A lock file begins with a mark that shows that graphneg wrote it. Accept an empty file as well,
         # because another run may have created it and not written the mark yet. Check the size before the
         # mark. If the mark were checked first, the other run could write it between the two checks. Its file
@@ -230,6 +229,20 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
             break
         lock.close()
     raise output_in_use_error(path)
+
+
+def _write_mark(lock: BinaryIO, file: Path) -> None:
+    """Write the mark into a new lock file. Remove the file if that is not possible, such as on a full disk."""
+    try:
+        lock.write(_MARK)
+        lock.flush()
+    except OSError:
+        # A file with a part of the mark would be taken for a file of another program.
+        file.unlink(missing_ok=True)
+        # Closing writes the mark again, and fails again.
+        with suppress(OSError):
+            lock.close()
+        raise
 
 
 def _is_marked(lock: BinaryIO) -> bool:

@@ -201,7 +201,13 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             # Write a checkpoint for a new part file at once. If this run is killed, the next run can see from
             # the checkpoint that graphneg wrote the part file.
             if not (self.resumed.is_complete or self.resumed.dialogues):
-                self.checkpoint(0)
+                try:
+                    self.checkpoint(0)
+                except InputError:
+                    # Without the note, the next run could not see who wrote the part file, and would leave it
+                    # behind. The part file is empty, because the run has written nothing yet.
+                    self._part.unlink(missing_ok=True)
+                    raise
             # The file was opened without an error, so keep its lock until `close` is called. Without
             # `pop_all`, the end of the `with` block would release the lock.
             self._held = stack.pop_all()

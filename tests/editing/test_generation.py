@@ -541,7 +541,17 @@ class TestUserTransforms:
                 "op: 'graft', from_amr: 'other', from_position: 0",
                 "from_amr 'other' is neither a graph of",
             ),
-            ("op: 'wrap'", "op: 'say', from_amr: t.amr", "voice None is not one of own, other"),
+            ("op: 'wrap'", "op: 'graft', from_amr: t.amr", "from_amr needs from_position"),
+            (
+                "op: 'wrap'",
+                "op: 'say', from_amr: t.amr, from_position: null, voice: 'own', frame: 'claim'",
+                "from_amr needs from_position",
+            ),
+            (
+                "op: 'wrap'",
+                "op: 'say', from_amr: t.amr, from_position: 0",
+                "voice None is not one of own, other",
+            ),
             ("op: 'wrap'", "op: 'say', voice: 'own', frame: 'why'", "'why' is not one of claim, said"),
             ("op: 'wrap'", "op: 'say', voice: 'own', frame: 'claim'", "'say' needs position 0 and from_amr"),
             (

@@ -152,6 +152,17 @@ def test_a_run_can_be_resumed_after_a_full_disk(tmp_path: Path, name: str):
     assert (tmp_path / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
 
 
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+# Room for nothing, for a part of the mark in the lock file, and for the lock file but not for the first note.
+@pytest.mark.parametrize("room", [0, 5, 100])
+def test_a_disk_that_is_full_from_the_start_leaves_no_file_behind(tmp_path: Path, name: str, room: int):
+    with no_room_for_more_than(room), pytest.raises(InputError, match="make room"):
+        write_negatives(tmp_path / name, 0)
+    assert not list(tmp_path.iterdir())
+    write_negatives(tmp_path / name, 0)
+    assert {path.name for path in tmp_path.iterdir()} == {name, f".{name}.run.json"}
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
