@@ -614,15 +614,15 @@ def has_turns(value: Any, fields: Fields) -> bool:
 def require_columns(place: str, columns: Sequence[str], fields: Fields, cells: Value | None = None) -> None:
     """Check that the rows of a table have a text and show to which dialogue they belong.
 
-    A dialogue column is not required if rows name the rows that they answer, or if the user said that there
-    is no such column.
+    A dialogue column is not required in two cases: each row names the row that it answers, or the user said
+    that all rows are one dialogue.
 
     Args:
         place: The position of the header, for the message.
         columns: The names of the columns.
         fields: Look-up from a field, such as the text, to the key or column that contains it.
-        cells: The first row, keyed by column, which shows the columns that may be the missing ones; None if
-            it is unknown.
+        cells: The first row, keyed by column, from which columns are suggested for a missing field; None if
+            the row is unknown.
 
     Raises:
         InputError: A required column is missing, a column that the user named is missing, or a column occurs
@@ -722,8 +722,8 @@ def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
         fields: Look-up from a field, such as the text, to its key. It also tells which keys the user named.
 
     Returns:
-        True if there is no dialogue column, the user did not declare that all rows are one dialogue, and
-        there are columns for the id of a row and for the id of the row that it answers.
+        True if three conditions are met: there is no dialogue column; the user did not say that all rows are
+        one dialogue; and there are columns for the id of a row and for the id of the row that it answers.
     """
     return (
         "dialogue" not in found

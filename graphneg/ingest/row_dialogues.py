@@ -97,8 +97,8 @@ class DialogueRow(NamedTuple):
 class _CircleError(ItemError):
     """Signal that a message cannot be assigned to a dialogue, because the replies form a cycle.
 
-    Any other unreadable row may belong to the dialogue before or after it, so both dialogues are marked as
-    invalid. A message in a cycle belongs to neither of them, so nothing is marked.
+    After any other unreadable row, the dialogues before and after it are marked as invalid, because the row
+    may belong to either of them. A message in a cycle belongs to no dialogue, so nothing is marked.
     """
 
 

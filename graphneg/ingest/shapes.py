@@ -432,7 +432,7 @@ class _ObjectReader:
             turns.append(others | utterance_fields(cells, known) | note)
             self._speakers.count(cells, self._notes.columns(cells))
         order = self._order(given, name, spoken)
-        # If several people have the same name, rename all but the one who speaks first.
+        # If several people have the same name, rename all except the person who speaks first.
         objects = [at for at in order if isinstance(given[at], dict)]
         distinguish_speakers(
             [turns[at] for at in objects], [given[at] for at in objects], self._fields, self._notices
