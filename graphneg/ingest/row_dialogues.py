@@ -409,7 +409,7 @@ class RowReader:
         )
 
     def _once(self, rows: list[DialogueRow]) -> list[DialogueRow]:
-        """Drop rows with the same id and content as an earlier row, such as those of overlapping exports."""
+        """Drop rows with the same id and content as an earlier row, for example if two exports overlap."""
         first: dict[str, Value] = {}
         kept: list[DialogueRow] = []
         for row in rows:
