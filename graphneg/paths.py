@@ -2,7 +2,7 @@
 
 `pathlib` raises a `RuntimeError` for two paths that a user may well type: for ``~ann/cache`` if there is no
 user ``ann``, and, before Python 3.13, for a symbolic link that points to itself. All other modules use the
-functions of this module instead of those of `pathlib`, so that no command ends with a traceback:
+functions of this module instead of `pathlib`, so that no command ends with a traceback:
 
 >>> expand_home("~no-such-user/cache")
 Traceback (most recent call last):

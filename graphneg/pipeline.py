@@ -404,7 +404,7 @@ def _settings(pipeline: Pipeline) -> Any:
 
 
 def _queries(pipeline: Pipeline) -> list[list[Any]]:
-    """Return the content of the transforms that a pipeline applies: the user can edit those in a folder."""
+    """Return the content of the transforms that a pipeline applies, because users can edit their own."""
     asked = pipeline.negatives
     # The recipe "hard" applies no transforms, but a generator.
     if asked is None or (asked.get("recipe") in GENERATED and not asked.get("transforms")):

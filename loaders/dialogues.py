@@ -110,7 +110,7 @@ def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Ite
 
 
 def _of_one_chat(source: Source) -> Source:
-    """Return a source of one dialogue if the first entry describes a chat, whose messages are the others."""
+    """Return a source of one dialogue if the first entry describes a chat and all others are its messages."""
     first: Item | Rejected | None = None
     with suppress(InputError):
         first = None if source.once else next(iter(source.read(NoProgress())), None)
@@ -134,8 +134,7 @@ def _of_one_chat(source: Source) -> Source:
 def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
     """Return a source whose entries are one dialogue each. An entry with a list of dialogues is split.
 
-    A value that the user named with a path,
-    as in ``--map text=data.said``, gets this path as its key.
+    A value that the user named with a path, as in ``--map text=data.said``, gets this path as its key.
     """
 
     def read(progress: Progress) -> Iterator[Item | Rejected]:

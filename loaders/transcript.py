@@ -10,8 +10,8 @@ This file contains two dialogues. The first has two turns, and the second has on
 with a name, it continues the previous turn. If the turns have times, so does a line without a time, such as
 "two hives: one was empty." Remarks such as "[laughs]" are not part of a name. Lines such as "[00:30] [phone
 rings]" and "[END OF RECORDING]" are left out and counted. If all lines of a dialogue have a time, and the
-newest one comes first, the turns are put in the order of their times. Subtitles (WebVTT and
-SRT) whose cues name the speaker are one dialogue: "<v Ann>Hello.</v>" or "Ann: Hello."
+newest turn comes first, the turns are put in the order of their times. Subtitles (WebVTT and SRT) whose cues
+name the speaker are one dialogue: "<v Ann>Hello.</v>" or "Ann: Hello."
 `graphneg.ingest.meetings` reads the transcripts of Otter and Microsoft Teams, and the chats of Zoom.
 """
 

@@ -181,8 +181,8 @@ class _Alignment:
         # neighbour have a lower penalty, so they are chosen first.
         if not near:
             return 1.5 + span[0] / (len(self.tokens) + 1)
-        # Use the distances from only the two nearest neighbours, because farther ones are often in other
-        # clauses.
+        # Use the distances from only the two nearest neighbours, because farther neighbours are often in
+        # other clauses.
         gaps = sorted(max(other[0] - span[1], span[0] - other[1], 0) for other in near)
         return min(3.0, sum(gaps[:2]) / len(gaps[:2]) / 4) + span[0] / (len(self.tokens) + 1) / 10
 

@@ -151,7 +151,7 @@ class _Facts:
         self._heads = frozenset(self.clauses.heads)
 
     def all(self) -> list[Facts]:
-        """Return the properties of each node. A top node also gets those of its sentence or graph."""
+        """Return the properties of each node. The top of a sentence or graph also gets its properties."""
         found = [self._node_properties(node.position) for node in self.view.nodes]
         for top in sorted({0, *self.view.sentences}):
             found[top] |= self._sentence_properties(top)

@@ -43,8 +43,8 @@ _REPLACEABLE_ROLES = _ARGUMENTS | {
 _DESCRIBING_ROLES = frozenset({"mod", "time", "unit", "quant", "name"})
 # Kinds of nouns that are not replaced by nouns of other dialogues, except as the object of a verb of liking.
 _KEPT_KINDS = frozenset({"act", "state", "time"})
-# Roles of words that count as modifiers when antonyms are chosen. The empty role is that of the top of the
-# graph, such as ``tall`` in the graph of "She is tall".
+# Roles of words that count as modifiers when antonyms are chosen. The top of a graph has the empty role, such
+# as ``tall`` in the graph of "She is tall".
 _MODIFYING = frozenset(
     {"", "mod", "manner", "degree", "extent", "frequency", "time", "location", "direction", "domain"}
 )

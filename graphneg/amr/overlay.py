@@ -85,8 +85,8 @@ def apply_edits_unchecked(
 def restate(graph: AmrGraph, voice: str | None, changes: Sequence[Edit]) -> tuple[AmrGraph, dict[int, int]]:
     """Return the graph of a turn as the speaker of a reply repeats it, with the changes of the reply.
 
-    The graph has no reply frame, and its tokens are those of the turn. It shows what a reply such as "Why
-    don't you like tea?" takes for granted: that its addressee does not like tea.
+    The graph has no reply frame, and is still aligned with the tokens of the turn. It shows what a reply such
+    as "Why don't you like tea?" takes for granted: that its addressee does not like tea.
 
     Args:
         graph: The graph of the turn that is repeated; it stays unchanged.
@@ -443,7 +443,7 @@ class _Tree:
         for mark in [child for child in action.below if child.role in _MARKS_OF_REQUESTS]:
             mark.detach()
         for child in action.below:
-            # In "Let's go", *we* are the speaker and the addressee. The wish is that of the speaker.
+            # In "Let's go", *we* are the speaker and the addressee. Only the speaker expresses a wish.
             if child.concept == "we" and child.role in ("ARG0", "ARG1"):
                 child.concept, child.var = "i", None
         wish = MutableNode(None, concept)

@@ -551,7 +551,7 @@ class Shortage:
     """A row of a report on how many responses an epoch uses, and how many are missing.
 
     The row counts the responses for one name in the mix, such as the source ``deam``. If ``category`` is not
-    empty, the row counts only those of them that have this error category.
+    empty, the row counts only the responses with this error category.
 
     Attributes:
         name: Name in the mix: a source, error category or transform.

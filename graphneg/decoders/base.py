@@ -70,8 +70,8 @@ class Guarded:
             usable text.
 
         Raises:
-            DecoderError: The decoder returned no list, an item that is not a `Decoded`, or a list whose
-                length differs from that of the batch.
+            DecoderError: The decoder returned no list, a list with an item that is not a `Decoded`, or fewer
+                or more items than the batch has.
         """
         with plugin_errors("decoder", self.name, self._decoder, DecoderError):
             answers: Any = self._decoder.decode(batch)

@@ -5,7 +5,7 @@ mentions refer to the same person or thing, and which clause repeats, contradict
 `graphneg.ingest.discourse` writes the result to the store.
 
 For example, A says "I like my dog." Later A says "I don't have a dog." The second clause contradicts the
-first one, because "my dog" presupposes that A has one.
+first clause, because "my dog" presupposes that A has a dog.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class DiscourseLayer:
             that it answers.
         entities: The entities.
         references: For each graph id, the entity ids, keyed by the index of the node that refers to the
-    entity.
+            entity.
         repeats: Pairs of clause ids: a clause, and an earlier clause that it repeats.
         contradicts: Pairs of clause ids: a clause, and an earlier clause that it contradicts.
         answers: Pairs of clause ids: a clause, and the question that it answers.

@@ -109,8 +109,7 @@ class Mention:
         is_address: Whether the speaker addresses somebody with the name ("Hi, Mary").
         is_argument: Whether the node is an argument of a predicate, so that a later pronoun can refer to it.
         sort_key: Sort key by which mentions are resolved: the position in the text, or in the graph if the
-        node
-    is not aligned with the text.
+            node is not aligned with the text.
     """
 
     position: int
@@ -384,7 +383,7 @@ class _Reader:
         return self._tokens[start - 1] in words("before-address")
 
     def _is_proper(self, part: str) -> bool:
-        """Return whether a word of a name can be a name by itself.
+        """Return whether a word of a name can be a name without the other words.
 
         Titles ("Mrs"), discourse markers, interjections ("Hi") and single letters cannot be names.
         """

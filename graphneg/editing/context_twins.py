@@ -151,15 +151,16 @@ def _words_of(text: str) -> list[str]:
 def _refusal_of_words(text: str, frame: str, changes: Sequence[Edit]) -> str | None:
     """Return why a turn cannot be edited because of its other words and sentences."""
     first = _first_word(text)
-    # "Yes, I like tea." "But I like tea."
+    # *Yes* in "Yes, I like tea" answers a question, and *but* in "But I like tea" objects to a statement.
     if first in _words("answers") | _words("links"):
         return f"the turn begins with {first!r}, which may not fit the edited statement"
-    # "I'm tired. I want to go home." Another thing, time or number may fit: "I'm tired. I need two cups."
+    # "I'm tired. I want to go home.": without the wish, the first sentence may not fit. If only a thing, time
+    # or number is replaced, the other sentences usually still fit.
     parts = [part.text for part in typed_sentences(text) if _WORD.search(part.text)]
     claims = [part for part in parts if not _is_greeting(part) and not _is_opening(part)]
     if len(claims) > 1 and not _replaces_word(changes):
         return "another sentence of the turn may depend on the statement"
-    # "It closes at six. So hurry up."
+    # In "It closes at six. So hurry up.", *so* refers to the statement.
     for part in claims[1:]:
         referring = next((word for word in _words_of(part) if word in _words("referring-words")), None)
         if referring is not None:
@@ -167,10 +168,11 @@ def _refusal_of_words(text: str, frame: str, changes: Sequence[Edit]) -> str | N
     # A turn that is replaced by its own clause has no other sentences.
     if len(claims) > 1 and _is_restated(text, changes):
         return "the other sentences of the turn would be lost"
-    # "I have three sisters, a brother, and my parents."
+    # "I have three sisters, a brother, and my parents.": an edit would change only one item.
     if claims and claims[-1].count(",") > 1:
         return "the statement is a list"
-    # "I like tea, too." "I like tea, but I hate coffee." "It's so nice."
+    # *too* in "I like tea, too" and *but* in "I like tea, but I hate coffee" relate the statement to another
+    # one. So do words such as *so* in "It's so nice", unless only a thing, time or number is replaced.
     kept = frozenset[str]() if _replaces_word(changes) else _words("measuring-words")
     words = _words_of(text)
     phrases = (f"{one}_{other}" for one, other in pairwise(words))
@@ -181,7 +183,10 @@ def _refusal_of_words(text: str, frame: str, changes: Sequence[Edit]) -> str | N
 
 
 def _refusal_of_reason(words: Sequence[str], frame: str, changes: Sequence[Edit]) -> str | None:
-    """Return why a statement cannot be edited because of its other words and the frame of the reply."""
+    """Return why a statement cannot be edited because of its other words and the frame of the reply.
+
+    The reply repeats the edited statement in this frame. For example, nobody asks "Why isn't it late?".
+    """
     spoken = [word for word in words if word not in _words("openings")]
     # "It isn't late." is right, but nobody asks "Why isn't it late?".
     is_explained = frame in ("why", "surprise") and not _replaces_word(changes)
@@ -199,7 +204,7 @@ def _refusal_of_reason(words: Sequence[str], frame: str, changes: Sequence[Edit]
     values = [edit.value for edit in changes if edit.value is not None and edit.op == "set"]
     if values and any(one == "a" and other in _words("multipliers") for one, other in pairwise(words)):
         return "the number begins with 'a'"
-    # "It's 200% cotton."
+    # "It's 60% cotton" does not become "It's 200% cotton".
     if "%" in words and any(value.isdigit() and int(value) > _WHOLE for value in values):
         return "a share is at most 100%"
     return None
@@ -244,10 +249,11 @@ def refusal_of_clauses(said: Reading, claim: ClauseReading, changes: Sequence[Ed
     """
     view = said.view
     top = view.sentences[claim.head]
-    # "I know you are late." "I promise I'll come."
+    # "I know you are late": an edit of *know* does not change what the speaker takes for granted, that is,
+    # "you are late".
     if view.labels[claim.head] in _words("embedding"):
         return "the predicate takes the statement for granted"
-    # "I want it because it is cheap." "I'm tired, but she works."
+    # "I'm tired, but she works.": the other part of the sentence may not fit the edited statement.
     if claim.head != top:
         return "the statement is a part of a longer sentence"
     if any(view.is_a(k, "linking", "joining") and view.labels[k] != "and" for k in view.descendants(top)):
@@ -259,10 +265,11 @@ def refusal_of_clauses(said: Reading, claim: ClauseReading, changes: Sequence[Ed
     bare = {one.position for one in said.mentions if (one.kind, one.definiteness) == ("noun", "bare")}
     if any(edit.op == "set" and edit.value is None and edit.position in bare for edit in changes):
         return "the replaced noun has no determiner"
-    # "I stay if it rains."
+    # "I stay if it rains.": the condition may not fit the edited statement.
     if any(view.roles[k].removesuffix("-of") in _DEPENDENT_ROLES for k in view.descendants(top)):
         return "another clause depends on the statement"
-    # "I love it. It's cheap." An antonym changes the predicate or a property; another thing does not.
+    # "I love it. It's cheap.": if *love* becomes *hate*, the second sentence no longer fits. If a thing is
+    # replaced, it usually does.
     changed = [edit.position for edit in changes if edit.op == "set"]
     if view.is_multiple and any(
         k in (claim.head, claim.core) or view.is_frame[k] or view.roles[k] == "mod" for k in changed

@@ -24,9 +24,10 @@ from graphneg.store.dialogues import StoredDialogue, StoredTurn
 
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
-"""The sites and sentences that earlier negatives have used, keyed by dialogue id. An edited site is a pair of
-the names of the transform and the site, a copied sentence a pair of a graph id and a node index. Statements
-that cannot be repeated are excluded by the pairs of `refused_statements`."""
+"""What the next negatives of a dialogue avoid, as pairs of texts, keyed by dialogue id. There are three kinds
+of pairs: for an edited site, the names of the transform and of the site; for a sentence that was copied from
+another dialogue, its graph id and node index; for a statement that the decoder cannot repeat, the pair of
+`refused_statements`."""
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 

@@ -56,8 +56,8 @@ _SEGMENTS = 8
 """Number of dialogues before and after a dialogue from which it may not copy. Some corpora split a long
 conversation into consecutive dialogues: in DailyDialog++, into up to eight contexts."""
 _PER_SEGMENT = 20
-"""Size of a small split: for each 20 dialogues of the split, a dialogue must not copy from one more dialogue
-before it and after it, up to `_SEGMENTS`."""
+"""In small splits, a dialogue may copy from nearer dialogues: the number of dialogues that are excluded
+before and after it is the size of the split divided by this number, and at most `_SEGMENTS`."""
 _PAGE = 500
 """Number of dialogues or graphs to read from the store at a time."""
 LONGEST_EDITED = LONGEST_TEXT

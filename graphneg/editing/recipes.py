@@ -1,10 +1,10 @@
 """Define recipes. A recipe says which transforms are combined in a negative, or which generator makes it.
 
 The recipe ``deam``, for example, draws one to four of DEAM's manipulations for each negative and applies them
-to any turns of a dialogue. The recipe ``contradiction`` draws one of eight transforms and edits the response:
+to any turns of a dialogue. The recipe ``contradiction`` draws one of nine transforms and edits the response:
 
 >>> len(get_recipe("contradiction").transforms), get_recipe("contradiction").target
-(8, 'response')
+(9, 'response')
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ class Recipe:
         """Return the groups of transforms in a random order that favours groups with a higher weight.
 
         The weight of a group is the highest weight of its transforms. The probability that a group comes
-        first is its weight divided by the sum of all weights. The same holds for the next groups, with the
-        weights that are left. To achieve this, each group gets an exponentially distributed time with its
-        weight as the rate, and the groups are sorted by these times (Efraimidis and Spirakis 2006, "Weighted
-        random sampling with a reservoir").
+        first is its weight divided by the sum of all weights. Each further group is drawn in the same way
+        from the groups that are left. To achieve this, each group gets an exponentially distributed time
+        with its weight as the rate, and the groups are sorted by these times (Efraimidis and Spirakis 2006,
+        "Weighted random sampling with a reservoir").
 
         Args:
             seed: Seed for the random order.
@@ -261,10 +261,10 @@ ALL = Recipe(
 Adversarial Negative Responses for Robust Response Ranking and Evaluation", Findings of ACL).
 
 With the target ``response``, no transform should make more than a quarter of the negatives of a corpus.
-Transforms that find a site in few dialogues have a high weight, so they are tried first. Transforms that find
-a site in most dialogues have a low weight, and are used where the former find no site. The limit could be
-kept exactly by counting the negatives made so far, but a negative would then depend on the dialogues before
-it, on batches and on shards.
+Therefore, transforms that find a site in few dialogues have a high weight, so that they are tried first.
+Transforms that find a site in most dialogues have a low weight, so that they are used mainly in dialogues
+where the others find no site. The limit could be kept exactly by counting the negatives made so far, but a
+negative would then depend on the dialogues before it, on batches and on shards.
 """
 
 

@@ -11,8 +11,8 @@ repeats an earlier clause with a change, it has one of two kinds of twins:
       negative: So you don't want to get your car washed?
       twin:     So you want to get your car washed?
 
-- The reply is that of the negative, and the clause has the same change (see
-  `graphneg.editing.context_twins`). The words of the reply then do not show which one is the negative.
+- The reply stays as in the negative, and the earlier clause gets the change, too (see
+  `graphneg.editing.context_twins`). Then the words of the reply do not show which record is the negative.
 
       negative: A: I want to get my car washed.        B: Why don't you want to get your car washed?
       twin:     A: I don't want to get my car washed.  B: Why don't you want to get your car washed?
@@ -38,16 +38,21 @@ from graphneg.model import TWIN, Edit, EditedUtterance, Negative
 from graphneg.store.dialogues import GraphCache, StoredDialogue
 
 Kind = Literal["unedited", "reply", "context"]
-"""How a twin differs from its negative: its response is the unedited one of the dialogue, or the same reply
-without the change; or its response is that of the negative, and the context has the same change."""
+"""How a twin differs from its negative.
+
+- ``unedited``: its response is the response of the dialogue, without any edit.
+- ``reply``: its response repeats the earlier clause without the change.
+- ``context``: it has the response of the negative, and the clause in its context has the change.
+"""
 
 
 _ODDS = 4
-"""If both kinds of twins can be made, one of this number gets the unedited context.
+"""If both kinds of twins of a composed reply can be made, one in this number of negatives gets a twin with an
+unedited context.
 
-If the change adds a negation, only one of this number can have a twin without the change. About as many
-statements contain a negation that the change removes. A classifier of words can then hardly use *not* to tell
-negatives from twins.
+If the change adds a negation, only one in this number of negatives can have a twin without the change.
+Changes that remove a negation are about as frequent as these, so that a classifier of words can hardly use
+*not* to tell negatives from twins.
 """
 
 _NEGATED = "of the negative and this twin, only the negative would contain a negation"
@@ -355,9 +360,10 @@ def _appends_sentence(edits: Iterable[Edit]) -> bool:
 
 
 def _only_negative_negated(seed: int, dialogue: StoredDialogue, edits: Iterable[Edit]) -> bool:
-    """Return whether an edit adds a negation, and its site is not drawn for a twin without the negation.
+    """Return whether a twin without the change is refused because only the negative would be negated.
 
-    After "I like tea", the negative "So you don't like tea?" contains *not*, and "So you like tea?" does not.
+    After "I like tea", the negative "So you don't like tea?" contains *not*, but its twin "So you like tea?"
+    does not. A hash of the site accepts one in `_ODDS` twins of this kind.
     """
     negation = next((edit for edit in edits if edit.op == "add" and edit.role == "polarity"), None)
     return negation is not None and number(seed, "negation", dialogue.id, negation.site) % _ODDS != 0

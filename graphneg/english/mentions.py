@@ -59,8 +59,8 @@ def ends_sentence(text: str) -> bool:
         text: The text, which may have been truncated.
 
     Returns:
-        False if the text has no end mark, if its last word is an abbreviation, or if its last word is a
-        number that may have been cut (*3* of *3.5*).
+        False if the text has no end mark, or if its last word is an abbreviation or a number that may have
+        been cut (*3* of *3.5*).
     """
     if not _SENTENCE_END.search(text):
         return False

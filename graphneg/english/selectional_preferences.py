@@ -1,10 +1,10 @@
 """Selectional preferences: which nouns are used as subject or object of which verb.
 
-If a transform replaces a noun, the new noun should be one that is used with the verb. ``takes.tsv``, which
-``python -m tools.takes`` creates, counts how often each noun occurs with each verb and role in parsed
-dialogues. The dialogues do not contain every possible combination of a noun and a verb. Therefore the counts
-are summed over clusters of nouns. A cluster consists of the similar nouns in one row of ``nouns.tsv``, which
-can replace each other.
+If a transform replaces a noun, the new noun should be usual with the verb. The table ``takes.tsv`` counts how
+often each noun occurs with each verb and role in parsed dialogues (``python -m tools.takes`` creates it). The
+dialogues do not contain every possible combination of a noun and a verb. Therefore the counts are summed over
+clusters of nouns. A cluster consists of the similar nouns in one row of ``nouns.tsv``, which can replace each
+other.
 
 >>> "like food" in preferred_nouns("eat-01", "ARG1"), noun_cluster("soup")
 (True, 'like food')

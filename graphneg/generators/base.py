@@ -14,19 +14,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator as Yielding
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from inspect import Parameter, signature
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 
-from graphneg.errors import GeneratorError, InputError
+from graphneg.errors import GeneratorError, InputError, StoreError
 from graphneg.ids import natural_order
 from graphneg.ingest.rows import utterance_id
 from graphneg.model import Negative, Turn
-from graphneg.plugins import Plugins
+from graphneg.plugins import Plugins, plugin_errors
 from graphneg.progress import Progress
-from graphneg.store.connection import Store
+from graphneg.store.connection import Store, is_of_content
 from graphneg.store.copied_contexts import CopiedContexts
 from graphneg.store.dialogues import (
     Selection,
@@ -411,8 +413,36 @@ def get_generator(name: str, store: Store, **options: Any) -> Generator:
     Returns:
         The new generator.
     """
-    _require_generator_class(name, PLUGINS.find(name))
-    return require_generator(PLUGINS.make(name, options, store))
+    made_by = PLUGINS.find(name)
+    _require_generator_class(name, made_by)
+    with generator_errors(name, made_by):
+        return require_generator(PLUGINS.make(name, options, store))
+
+
+@contextmanager
+def generator_errors(name: str, generator: object) -> Yielding[None]:
+    """Convert errors of a generator's code and queries into a `GeneratorError` that names the generator.
+
+    Args:
+        name: Name of the generator.
+        generator: The generator, or the class or function that creates it.
+
+    Yields:
+        Nothing. The code that calls the generator runs in the ``with`` statement.
+
+    Raises:
+        GeneratorError: The generator raised an unexpected exception, or the server refused one of its
+            queries.
+        StoreError: The store failed for another reason, for example because the server does not answer.
+    """
+    try:
+        with plugin_errors("generator", name, generator, GeneratorError):
+            yield
+    except StoreError as error:
+        # The server's message quotes the query, but does not say which generator sent it.
+        if is_of_content(error):
+            raise GeneratorError(f"generator {name}: {error}") from error
+        raise
 
 
 def _require_generator_class(name: str, made_by: Callable[..., Any]) -> None:

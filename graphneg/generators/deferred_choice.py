@@ -266,8 +266,8 @@ def _sentences(**limits: Any) -> Choose:
 def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
     """Pack a draft, that is, all candidates for a context, into one record of a shard's output file.
 
-    The first candidate is stored completely. For each other candidate, only the fields that differ from those
-    of the first are stored.
+    The first candidate is stored completely. Of each other candidate, only the fields that differ from the
+    first candidate are stored.
 
     Args:
         records: The candidates of the draft, converted into records; at least one.

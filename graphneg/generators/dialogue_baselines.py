@@ -48,7 +48,7 @@ class ChanceEdit:
 
     Attributes:
         context: Context that forms the beginning of the dialogue.
-        turns: All turns of the dialogue: those of the context, followed by its first correct response.
+        turns: All turns of the dialogue: the turns of the context, and its first correct response.
         seed: Seed for the random choices of the run.
         names: Strings that, together with the seed, determine the random choices of this edit, such as the
             name of the generator and the id of the context.

@@ -31,11 +31,11 @@ from graphneg.generators.base import (
     Generator,
     TurnEdit,
     context_batches,
+    generator_errors,
 )
 from graphneg.generators.deferred_choice import DRAFTS, pack_draft
 from graphneg.ids import natural_order
 from graphneg.model import EditRecord, Negative, Original
-from graphneg.plugins import plugin_errors
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import to_record
 from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
@@ -202,7 +202,7 @@ class Generated(NegativeStream):
 
     def _named(self) -> AbstractContextManager[None]:
         """Return a context manager that adds the generator's name to errors that the generator raises."""
-        return plugin_errors("generator", self._generator.name, self._generator, GeneratorError)
+        return generator_errors(self._generator.name, self._generator)
 
     def _context_batches(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
         """Yield batches of contexts, starting after the first ``skip`` dialogues.
@@ -316,7 +316,7 @@ def _require_list(value: Any, name: str) -> None:
 
 def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> ContextBatch:
     """Call `Generator.prefetch` for a batch of contexts, and return the batch unchanged."""
-    with plugin_errors("generator", generator.name, generator, GeneratorError):
+    with generator_errors(generator.name, generator):
         generator.prefetch(part.contexts, asked.per_context, asked.seed)
     return part
 

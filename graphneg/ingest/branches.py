@@ -68,7 +68,8 @@ def path_of(value: Value, key: str) -> list[Value] | None:
         key: The key of its list of messages.
 
     Returns:
-        The messages of the path; None if the messages do not form such a tree.
+        The messages of the path; None if no assistant takes part, or if the links
+        between its messages do not form a tree.
     """
     messages = cast("Sequence[Any]", value[key])
     if not all(isinstance(one, dict) for one in messages):

@@ -1,12 +1,13 @@
 """Write what depends on several turns of a dialogue: repetitions, clauses, entities and their relations.
 
-The graphs of a dialogue are compared with each other, so they are processed together: those of the current
-batch, and those that are already in the store. If a dialogue gets further graphs, or if the lexicon of the
-store changes, everything is computed again for the whole dialogue and replaced. The result therefore does not
-depend on the order in which graphs were loaded.
+The graphs of a dialogue are compared with each other. Therefore, the graphs of the current batch are
+processed together with the graphs of the same dialogues that are already in the store. If a dialogue gets
+further graphs, or if the lexicon of the store changes, everything is computed again for the whole dialogue
+and replaced. The result therefore does not depend on the order in which graphs were loaded.
 
 For example, A says "I work at a bank." When B later says "You don't work at a bank", both turns get a
-``Clause``, the second clause ``CONTRADICTS`` the first one, and both subjects refer to the ``Entity`` of A.
+``Clause``, the second clause ``CONTRADICTS`` the first clause, and both subjects refer to the ``Entity`` of
+A.
 """
 
 from __future__ import annotations

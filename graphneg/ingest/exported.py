@@ -298,7 +298,7 @@ def exported_dialogue(item: Item, options: LoadOptions) -> Dialogue:
 
     Args:
         item: The decoded line.
-        options: The options of the load. If they name a corpus or split, it replaces the one in the line.
+        options: The options of the load. If they name a corpus or split, it replaces the value in the line.
 
     Returns:
         The dialogue.

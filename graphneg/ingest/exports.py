@@ -3,7 +3,7 @@
 Seven kinds of entries are recognized. `as_dialogue` converts them to objects with a list of turns:
 
 - A conversation of ChatGPT's ``conversations.json``: a ``mapping`` of nodes, each with its ``parent``. The
-  turns are the path from the root to ``current_node``, which is what the user last saw.
+  turns are the path from the root to ``current_node``, the message that the user last saw.
 - A message tree of OpenAssistant (OASST): a ``prompt`` with nested ``replies``. Each path from the prompt to
   a last reply is a conversation, but these conversations share turns. Only one path is used, which continues
   after each message with the reply that has the best ``rank``.
@@ -234,12 +234,12 @@ def best_path(
 ) -> list[T]:
     """Return the path through a message tree that continues with the best reply to each message.
 
-    The best reply is the one with the lowest ``rank``. Replies without a rank come last, and replies with
+    The best reply has the lowest ``rank``. Replies without a rank come last, and replies with
     equal ranks keep their order. Replies that were deleted, or are in a different language from the first
     message, are not used.
 
     Args:
-        messages: All messages of the tree. The first one is the root.
+        messages: All messages of the tree. The first message is the root.
         replies: Function that returns the replies to a message.
         cells: Function that returns a message as a mapping with keys such as ``rank``.
         notices: Notices to the user, which count the messages that are left out.

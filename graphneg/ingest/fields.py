@@ -607,8 +607,8 @@ def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
         fields: Look-up from a field, such as the text, to its key. It also tells which keys the user named.
 
     Returns:
-        True if there is no dialogue column, the user did not declare that all rows are one dialogue, and
-        there are columns for the id of a row and for the id of the row that it answers.
+        True if three conditions are met: there is no dialogue column; the user did not say that all rows are
+        one dialogue; and there are columns for the id of a row and for the id of the row that it answers.
     """
     return (
         "dialogue" not in found

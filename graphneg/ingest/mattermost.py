@@ -48,7 +48,7 @@ def is_bulk_export(path: Path) -> bool:
 
 
 def channel_messages(path: Path, options: LoadOptions) -> Iterator[tuple[str, Iterator[Item | Rejected]]]:
-    """Yield the messages of each channel: first those outside of threads, then those of the threads.
+    """Yield the messages of each channel: first the messages outside of threads, then the threads.
 
     Args:
         path: The file.
@@ -61,14 +61,14 @@ def channel_messages(path: Path, options: LoadOptions) -> Iterator[tuple[str, It
     key = ""
     for line in json_lines(path, options.progress):
         if isinstance(line, Rejected):
-            # The line may belong to the conversation of the line above, which is then rejected.
+            # The unreadable line may belong to the conversation of the line above, so reject it, too.
             store.add(key, (line.place, line.reason))
         elif (post := _post(line.value)) is not None:
             key = _channel(post, key)
             try:
                 messages = _messages(post, options.notices)
             except ItemError as reason:
-                # A thread that cannot be read is rejected alone.
+                # If a thread cannot be read, only this thread is rejected.
                 lost = f"{_THREADS}{line.place}" if post.get("replies") else ""
                 store.add(key + lost, (line.place, str(reason)))
                 continue

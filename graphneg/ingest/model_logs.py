@@ -5,7 +5,7 @@ object with a list of turns:
 
 - Messages of LangChain, with the text in ``data`` or ``kwargs``, and the speaker in ``type``.
 - A tracker of Rasa: ``sender_id`` and ``events``. The turns are the events ``user`` and ``bot``.
-- A request to Cohere: ``chat_history`` with the earlier turns, and ``message`` with the last one.
+- A request to Cohere: ``chat_history`` with the earlier turns, and ``message`` with the last turn.
 - Two lists of messages: ``prompt`` or ``input``, continued by ``chosen``, ``completion`` or ``output``.
 - A prompt of Google AI Studio: ``chunkedPrompt`` with ``chunks``, some of which are thoughts.
 - A chat of Open WebUI: ``chat`` with the ``messages`` that the user sees.

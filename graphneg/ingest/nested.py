@@ -142,8 +142,8 @@ def turn_paths(value: Value) -> list[str]:
         value: An entry that has no turns under a known key.
 
     Returns:
-        The paths of the lists of objects with a text; if there are none, those of the lists of objects in
-        which a text is nested.
+        The paths of the lists of objects with a text. If there are no such lists, the paths of the lists of
+        objects in which a text is nested.
     """
     found = list(_lists_in(value))
     with_text = [path for path, some in found if any(map(_has_text, some))]

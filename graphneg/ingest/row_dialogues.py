@@ -90,8 +90,8 @@ class DialogueRow(NamedTuple):
 class _CircleError(ItemError):
     """Signal that a message cannot be assigned to a dialogue, because the replies form a cycle.
 
-    Any other unreadable row may belong to the dialogue before or after it, so both dialogues are marked as
-    invalid. A message in a cycle belongs to neither of them, so nothing is marked.
+    After any other unreadable row, the dialogues before and after it are marked as invalid, because the row
+    may belong to either of them. A message in a cycle belongs to no dialogue, so nothing is marked.
     """
 
 
@@ -402,7 +402,7 @@ class RowReader:
         )
 
     def _once(self, rows: list[DialogueRow]) -> list[DialogueRow]:
-        """Drop rows with the same id and content as an earlier row, such as those of overlapping exports."""
+        """Drop rows with the same id and content as an earlier row, for example if two exports overlap."""
         first: dict[str, Value] = {}
         kept: list[DialogueRow] = []
         for row in rows:

@@ -117,8 +117,8 @@ def dialogue_values(
         entries: Entries = chain((entry,), remaining)
         are_rows = is_utterance(entry.value, fields)
         # In four cases, the file must be read twice, because the way to read its first entry depends on later
-        # entries: rows may be in any order; dialogues may have ids although the first one has none; "03/04"
-        # may be in March or in April; and a column of message kinds may mark internal notes.
+        # entries: rows may be in any order; later dialogues may have ids, but not the first; "03/04" may be
+        # in March or in April; and a column of message kinds may mark internal notes.
         has_dates = any(map(possible_orders, _times_of(entry, fields)))
         has_kinds = any(map(fields.internal_note_keys, _messages(entry, fields)))
         if once and (are_rows or has_dates or has_kinds or not _has_id(entry, fields)):
@@ -432,7 +432,7 @@ class _ObjectReader:
             turns.append(others | utterance_fields(cells, known) | note)
             self._speakers.count(cells, self._notes.columns(cells))
         order = self._order(given, name, spoken)
-        # If several people have the same name, rename all but the one who speaks first.
+        # If several people have the same name, rename all except the person who speaks first.
         objects = [at for at in order if isinstance(given[at], dict)]
         distinguish_speakers(
             [turns[at] for at in objects], [given[at] for at in objects], self._fields, self._notices

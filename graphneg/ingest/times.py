@@ -125,8 +125,9 @@ class Dates:
 
     Args:
         written: Function that returns the dialogue and the time of each message in the order of the file. It
-            is called when the first date is found that can be read in two ways, and when messages have equal
-            times, so that it matters whether the file lists the oldest or the newest messages first.
+            is called in two cases. In the first case, a date can be read in two ways. In the second case,
+            messages have equal times, so it matters whether the file lists the oldest or the newest messages
+            first.
         file: The name of the file, for notices.
         notices: Notices to the user, which report how dates are read and where times were not used.
         order: The order of day and month that the user named; None to derive it from the dates.
@@ -172,10 +173,9 @@ class Dates:
             written: The time of each message, as it is written in the file.
 
         Returns:
-            The indices of the messages, oldest first. None if no message has a time, if a time is not
-            understood, or if the messages have a different order when the day comes first in dates than when
-            the month comes first. In the last two cases, the dialogue is counted, so that a notice can
-            report it.
+            The indices of the messages, oldest first. None if no message has a time. Also None if a time is
+            not understood, or if it is not clear whether the day or the month comes first in dates, and this
+            changes the order. In these two cases, the dialogue is counted, so that a notice can report it.
         """
         if all(cell in (None, "") for cell in written):
             return None

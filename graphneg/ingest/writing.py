@@ -340,8 +340,8 @@ def load_files(
         corpus: A loader or its name.
         paths: The files, or Python objects that contain dialogues.
         turns: The number of turns per dialogue, at least 1, if dialogues are made from graphs that name no
-            utterances. Such dialogues belong to the corpus in ``options``, or else to one that is named after
-            the first file.
+            utterances. These dialogues belong to the corpus in ``options``, or else to a corpus that is named
+            after the first file.
         options: Options for loading, such as the corpus and split.
         on_rejected: Function that is called with each rejection.
         shard: The shard whose dialogues are loaded, with their graphs; None to load all.

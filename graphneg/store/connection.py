@@ -305,16 +305,17 @@ class _ConnectionAbandoned(asyncio.CancelledError):
 
 
 def is_of_content(error: StoreError) -> bool:
-    """Return whether a write failed because of the data that were written.
+    """Return whether a transaction failed because of its query or of the data that were sent.
 
-    If so, a caller can try again with a part of the data. Trying again does not help, for example, if the
-    server cannot be reached, has no memory or disk space left, or allows no writes at all.
+    If a write failed in this way, a caller can try again with a part of the data. Trying again does not help,
+    for example, if the server cannot be reached, has no memory or disk space left, or allows no writes at
+    all.
 
     Args:
-        error: The error that the write raised.
+        error: The error that the transaction raised.
 
     Returns:
-        True if writing a part of the data may succeed.
+        True if another query, or a part of the data, may succeed.
     """
     cause = error.__cause__
     if isinstance(cause, Neo4jError):

@@ -548,7 +548,7 @@ class Membership:
     def leave(self, keep_warm: int = 0) -> None:
         """Close the connection to the server.
 
-        If no other process uses the server, it stops. If this process was forked from the one that joined,
+        If no other process uses the server, it stops. If this process is a fork of the process that joined,
         only its copy of the connection is closed, and the parent process continues to use the server.
 
         Args:

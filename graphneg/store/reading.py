@@ -499,14 +499,14 @@ def called_functions(query: str) -> Iterator[str]:
     The server has a limit neither for the time that a function takes nor for the length of its result. The
     server does not stop ``util.sleep``, so a few such queries could occupy all the queries that the pages
     allow at the same time. ``text.random(2000000000)`` exhausts the server's memory. Functions without a dot
-    are those of Cypher, none of which waits or makes a long text from a number.
+    belong to Cypher. None of them waits or makes a long text from a number.
 
     Args:
         query: The Cypher text.
 
     Yields:
-        The name of each such function, in lower case and without quotes. The names of called procedures are
-        also yielded.
+        The names of the functions, in lower case and without quotes, and also the names of called
+        procedures.
 
     >>> list(called_functions("RETURN apoc . util.`Sleep` /* ms */ (60000)"))
     ['apoc.util.sleep']

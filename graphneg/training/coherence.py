@@ -163,8 +163,8 @@ class WindowSampler:
         Args:
             dialogues: Dialogues with their edited versions.
             mix: Number of edited versions of each dialogue to use per epoch, keyed by recipe, generator or
-                error category; ``twin`` for twins, the coherent counterparts of edited versions: a dialogue
-                with "So you like tea?" for one with "So you don't like tea?".
+                error category. ``twin`` stands for twins, the coherent counterparts of edited versions: if an
+                edited version contains "So you don't like tea?", its twin contains "So you like tea?".
             seed: Seed for sampling edited versions and windows.
             held_out: Texts of turns. Dialogues that contain one of these turns are removed.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.errors import GeneratorError, InputError
+from graphneg.errors import GeneratorError, InputError, StoreError
 from graphneg.generators.base import (
     Candidate,
     Context,
@@ -60,6 +61,35 @@ def graph(store: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGra
 
 def filled(store: Store, folder: Path) -> DialogueGraph:
     return loaded(store, folder, "shop", DIALOGUES)
+
+
+class Reader(Generator):
+    """Run a query with the parameter ``$text``."""
+
+    name = "reader"
+
+    def __init__(self, store: Store, query: str, text: Any = "") -> None:
+        self.read = partial(store.read, query, text=text)
+
+    def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
+        self.read()
+        return [[] for _ in contexts]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "problem"),
+    [
+        ("MATCH (u:Utterance RETURN u", "", "the query is not valid Cypher"),
+        ("RETURN $word", "", "word"),
+        ("RETURN $text", object(), "text"),
+    ],
+)
+def test_a_wrong_query_of_a_generator_is_reported_with_its_name(
+    graph: DialogueGraph, query: str, text: Any, problem: str
+) -> None:
+    with pytest.raises(GeneratorError, match=f"^generator reader: .*{problem}") as raised:
+        list(graph.generate(Reader(graph.store, query, text)))
+    assert isinstance(raised.value.__cause__, StoreError)
 
 
 class Quoter(Generator):

@@ -98,7 +98,7 @@ def is_wordless(concept: str) -> bool:
 def refuse_misplaced_word(sentence: SentenceDraft, index: int, old: str, wanted: str, role: str) -> None:
     """Refuse to replace a word by a new word that does not fit the words around it.
 
-    The rules are those of the set ``replaced-word`` in ``refusals.tsv``.
+    The rules are in the set ``replaced-word`` of ``refusals.tsv``.
 
     Args:
         sentence: The sentence being edited.
@@ -133,7 +133,7 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     """Refuse to change the person of a pronoun in a fixed phrase.
 
     Expletives, idioms, greetings and polite formulas are fixed phrases: "It's late", "You bet", "How are
-    you?", "Thank you". The rules are those of the set ``pronoun`` in ``refusals.tsv``.
+    you?", "Thank you". The rules are in the set ``pronoun`` of ``refusals.tsv``.
 
     Args:
         sentence: The sentence being edited.
@@ -143,8 +143,8 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     refuse_expletive(sentence, token)
     index = tokens.index_of(token)
     refuse_idiom(sentence, index)
-    # Compute flags for the rules, which refuse to change *you* in fixed phrases such as "How are you?" and
-    # "Thank you", and in "If you go there, it rains", where *you* may mean people in general.
+    # Compute flags for the rules. The rules refuse to change *you* in fixed phrases such as "How are you?",
+    # and in "If you go there, it rains", where *you* may mean people in general.
     around = tokens[slice(*sentence.sentence_bounds(index))]
     courteous = any(other.lower in word_class("courtesies") for other in around)
     greets = tokens.get(index - 2).lower == "how" and tokens.get(index - 1).is_be
@@ -262,8 +262,8 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     linked = tokens.get(tokens.run_start(index, ("NEG",)) - 1).is_be or any(other.is_be for other in rest[:1])
     predicate = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]
     # *It* refers to nothing if a form of *be* follows, and then a word of time or weather ("It's quite
-    # sunny", "It's Monday") or a number ("It's five o'clock", "It's 2135-3678"). The same holds if a verb of
-    # change and a word of time or weather follow ("It's getting late").
+    # sunny", "It's Monday") or a number ("It's five o'clock", "It's 2135-3678"). It also refers to nothing
+    # if a verb of change and a word of time or weather follow ("It's getting late").
     told = any(other.lower in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in predicate)
     # In "It's ten years old", *it* refers to a thing, although a number follows. So a number does not count
     # if "old" follows.
@@ -280,7 +280,7 @@ def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> No
     """Refuse to negate a clause if the negation would make no sense or would not contradict the clause.
 
     *Not* cannot be added to "Here you are", "Thank you" or "Nobody saw it". "I did not almost fall" does not
-    contradict "I almost fell". The rules are those of the set ``negation`` in ``refusals.tsv``.
+    contradict "I almost fell". The rules are in the set ``negation`` of ``refusals.tsv``.
 
     Args:
         sentence: The sentence being edited.
@@ -370,7 +370,7 @@ def refuse_affirmation(sentence: SentenceDraft, index: int, group: VerbGroup | N
     Examples of set phrases are "I'm afraid not" and "I can't help it". Two other cases are also refused. In
     "Never have I seen it", the verb would have to move. "A little snow never hurt anyone" is a general truth,
     but without its negation ("A little snow hurt someone") it would report a single event. The rules are
-    those of the set ``affirmation`` in ``refusals.tsv``.
+    in the set ``affirmation`` of ``refusals.tsv``.
 
     Args:
         sentence: The sentence being edited.
@@ -436,7 +436,7 @@ def refuse_graft(
 ) -> None:
     """Refuse to replace a phrase by a copied phrase that does not fit the sentence.
 
-    The rules are those of the set ``graft`` in ``refusals.tsv``.
+    The rules are in the set ``graft`` of ``refusals.tsv``.
 
     Args:
         sentence: The sentence with the phrase to replace.
@@ -486,7 +486,7 @@ def refuse_dependent_sentence(source: SentenceDraft) -> None:
 
     A question would ask for something else in the new context. "I think so" refers to the previous sentence.
     "As long as it rains" is a part of another clause. "Besides, I like it too" continues a sentence that is
-    not copied. The rules are those of the set ``copied-sentence`` in ``refusals.tsv``.
+    not copied. The rules are in the set ``copied-sentence`` of ``refusals.tsv``.
 
     Args:
         source: The sentence that would be copied.

@@ -378,7 +378,8 @@ def _closed(
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield, for each measure, the score of a source between those of random and human-written negatives.
 
-    A share of 0 means that the source is as good as random negatives; 1 means as good as human-written ones.
+    With a share of 0, the source is as good as random negatives. With a share of 1, it is as good as
+    human-written negatives.
 
     Args:
         name: Name of the source of negatives.

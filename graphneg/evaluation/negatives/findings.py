@@ -65,8 +65,8 @@ def findings(
 
     Args:
         lines: The rows of the report.
-        reference: A function that takes a row and returns the statistics of the right texts with which the
-            row is compared, or None if there are no such texts.
+        reference: A function that takes a row. It returns the statistics of the right texts with which the
+            row is compared; None if the files contain no right texts.
 
     Returns:
         The findings, sorted from most to least severe. A row without problems gets a finding of the level

@@ -104,7 +104,7 @@ class Report:
 
     @property
     def most_specific(self) -> list[CategoryLine]:
-        """The rows for single error categories, and for each source without such rows its only row."""
+        """The rows for single error categories. A source without them is represented by its only row."""
         divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
         return [
             line for line in self.lines if line.category != ALL or (line.source, line.target) not in divided

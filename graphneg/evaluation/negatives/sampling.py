@@ -103,7 +103,7 @@ def measured(negative: Negative) -> MeasuredTexts:
     pair = negative.pair
     after = (*(turn.text for turn in negative.context), negative.response)
     if negative.label:
-        # The context of a twin may be edited. Its place is the unedited context, like that of its negative.
+        # The context of a twin may be edited. Its place is the unedited context, as for its negative.
         given = negative.original.context
         place = after[:-1] if given is None else tuple(turn.text for turn in given)
         right = Text(id, RESPONSE, place, after[:-1], negative.response, pair=pair)

@@ -88,12 +88,12 @@ class MaskAndFillOptions(WritingOptions):
         best: Maximum number of filled texts to keep per context, unless more candidates are requested. Spare
             texts are used if a better text was already returned for another context.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
-        min_loss_gap: Minimum amount by which the mean loss of a filled text after the context must exceed
-            that of the original text, in nats per token. It applies only if the original text is a correct
-            response: with a smaller increase, the filled text may still be correct and is rejected.
-        max_loss_increase: Maximum amount by which the mean loss of a filled text without a history may exceed
-            that of the original text, in nats per token. With 0, a filled text must be at least as fluent as
-            the original text.
+        min_loss_gap: Minimum difference of two mean losses after the context, in nats per token: the loss of
+            a filled text minus the loss of the original text. It applies only if the original text is a
+            correct response: with a smaller difference, the filled text may still be correct and is rejected.
+        max_loss_increase: Maximum difference of two mean losses without a history, in nats per token: the
+            loss of a filled text minus the loss of the original text. With 0, a filled text must be at least
+            as fluent as the original text.
         vectors: File or folder of static word vectors, with which the words most similar to a blanked word
             are found.
 

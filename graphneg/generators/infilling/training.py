@@ -100,9 +100,9 @@ class InfillingReport(TrainingReport):
 def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[InfillingPair]:
     """Yield up to three blanked versions of each correct response.
 
-    A response is skipped if the generator ``mask-and-fill`` would reject such a text from the model, so that
-    the model does not learn to write such texts. The contexts are processed one by one, so memory use does
-    not depend on the number of contexts.
+    A response is skipped if the generator ``mask-and-fill`` would reject this text as an output of the model,
+    so that the model does not learn to write texts of this kind. The contexts are processed one by one, so
+    memory use does not depend on the number of contexts.
 
     Args:
         contexts: Contexts with correct responses.

@@ -537,10 +537,10 @@ def shortlist(
     asked, first_person, order = profile.question, profile.first_person, profile.tie_breaker
     anecdotal = conditions.anecdote_weight
     # The distance of a sentence from the profile is the sum of these penalties:
-    # 4 for each shared word too many or too few,
-    # 2 if the profile asks for a shared word of the last turn and there is none, or the reverse,
-    # 1.5 if the profile asks for a question and the sentence is a statement,
-    # 1 if the profile asks for the first person and the sentence has another person, or the reverse.
+    # - 4 for each shared word too many or too few
+    # - 2 if the profile asks for a shared word of the last turn and there is none, or the reverse
+    # - 1.5 if the profile asks for a question and the sentence is a statement
+    # - 1 if the profile asks for the first person and the sentence has another person, or the reverse
     by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
     by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
     # This loop runs over thousands of sentences, so it avoids function calls, which are slow.

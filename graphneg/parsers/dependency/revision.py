@@ -139,8 +139,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.deleted}
     for arc in kept.get("marks", ()):
         node, head = nodes[arc.dep], _node_or_substitute(draft, arc.head)
-        # A question such as "Who came?" has only one amr-unknown. If a model has added one, do not
-        # restore the one that the rules had added.
+        # A question such as "Who came?" has only one amr-unknown. If a model has added it, do not restore
+        # the amr-unknown of the rules.
         lost = node.deleted and (node.concept != _UNKNOWN or node.sentence not in asked)
         if (lost or _is_always_restored(arc)) and head is not None:
             _restore_arc(draft, arc, head)

@@ -502,9 +502,9 @@ def _with_phrase_before(tokens: Tokens, index: int) -> int:
     if link.tag == "IN" and before in NOUNS | {"PN", "CD"}:
         start = noun_phrase_start(tokens, index - 1)
         determined = tokens[start].tag in ("DT", "PS")
-        # The noun before the preposition belongs to the noun phrase if the preposition is *of*, if the noun
-        # has a determiner ("The man in the hat came"), or if it begins the clause ("Men in hats came"). Any
-        # other noun is probably an object: "She told friends in the end they lost".
+        # The noun before the preposition belongs to the noun phrase in three cases: the preposition is *of*,
+        # the noun has a determiner ("The man in the hat came"), or the noun begins the clause ("Men in hats
+        # came"). Any other noun is probably an object: "She told friends in the end they lost".
         if link.lower == "of" or tokens.get(start - 1).tag in _STARTS or determined:
             return start
     if link.lower in word_class("conjunctions") and before in NOUNS | {"PN", "PRS", "PRO"}:

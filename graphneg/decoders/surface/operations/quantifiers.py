@@ -1,4 +1,4 @@
-"""Replace a quantity or frequency by one that contradicts it: "many friends" -> "only a few friends".
+"""Replace a quantity or frequency, to contradict a sentence: "many friends" -> "only a few friends".
 
 A quantity can have more words than its node expresses: in "a lot of friends", the node expresses only *lot*.
 `set_quantifier` finds all words of the quantity, and replaces them by the words of the new quantity. Each row

@@ -27,7 +27,7 @@ from graphneg.english.words import readings, word_class
 MIN_ASKED = 3
 """Minimum number of words of a question. "What time?" is too short to be repeated."""
 MAX_ASKED = 14
-"""Maximum number of words of a question. A reader does not notice a negation before a longer one."""
+"""Maximum number of words of a question. Readers do not notice a negation before a longer question."""
 # Tags of words that can be inside a subject after its auxiliary.
 _IN_SUBJECT = NOUNS | {"JJ", "DT", "PS", "CD", "POS", "PN", "EX"}
 # Maximum number of words before the verb of a question: "How many of the new students came?"
@@ -76,15 +76,15 @@ def state_question(source: SentenceDraft, k: int) -> None:
 def _correct_tags(source: SentenceDraft, k: int) -> None:
     """Correct tags that are often wrong in questions, so that the subject can be found.
 
-    A verb after its subject is tagged as a noun if the word can be both: *leave* in "When does the bus
-    leave?"
+    For example, a tagger often takes *leave* in "When does the bus leave?" for a noun. It gets the tag of a
+    verb.
     """
     tokens = source.tokens
     first = next((index for index, token in enumerate(tokens) if token.tag in ("AX", "MD")), None)
     if first is None:
         return
     verb, following = tokens[first], tokens.get(first + 1)
-    # "How much is it?" asks for an amount; *much* is no subject.
+    # In "How much is it?", *much* belongs to the question word and is not the subject.
     if first == 2 and tokens[0].lower == "how" and tokens[1].tag == "PN":
         tokens[1].tag = "RB"
     if following.lower == "there" and verb.is_be:
@@ -105,7 +105,7 @@ def _correct_tags(source: SentenceDraft, k: int) -> None:
     events = heads or events
     for index in range(first + 2, len(tokens)):
         token, before = tokens[index], tokens[index - 1]
-        # "Do you have a car?", "What did you do?"
+        # After another auxiliary, *have* and *do* are main verbs: "Do you have a car?", "What did you do?"
         helped = verb.expanded in DO or verb.tag == "MD"
         if helped and token.lower in ("have", "do"):
             token.tag = "VB"
@@ -178,7 +178,7 @@ def _limit_subject(source: SentenceDraft, group: VerbGroup, k: int) -> None:
     # "How was school today?" becomes "how school was today".
     elif end - start > 1 and tokens[end - 1].lower in TIME_NOUNS and tokens[end - 2].tag in NOUNS:
         end -= 1
-    # "Is the account free of charge?": the word of the top node is what the question asks about the subject.
+    # "Is the account free of charge?": the subject ends before *free*, which expresses the top node.
     elif group.first == 0 and group.verb.is_be and len(group.chain) == 1:
         end = min([index for index in source.indices(k) if start < index < end], default=end)
         if end == len(tokens):

@@ -45,8 +45,8 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         indices = sorted(sentence.subtree_indices(k))
         if not indices:
             raise RealisationError("no-alignment", "no words are aligned with the sentence")
-        # Remove the sentence that contains the middle one of the aligned tokens, because some nodes may be
-        # wrongly aligned with tokens of another sentence.
+        # Remove the sentence around the middle aligned token. The first or last aligned token may belong to
+        # another sentence, because the alignment of some nodes may be wrong.
         start, end = sentence.sentence_bounds(indices[len(indices) // 2])
         if end - start >= sum(token.tag != "QT" for token in tokens):
             raise RealisationError("unclear-clause", "the text consists only of this sentence")

@@ -61,9 +61,13 @@ def _cut_request(source: SentenceDraft) -> str:
     """Remove the words before the verb of a request, such as "may I".
 
     Returns:
-        Who acts: ``own`` (its speaker), ``joint`` ("let's"), ``asked`` (the addressee, in a question that may
-        also ask for an ability: "can you"), ``other`` (the addressee, in a question), or ``order`` (the
-        addressee: "Sit down").
+        Who would act:
+
+        - ``own``: the speaker ("May I ...?")
+        - ``joint``: both ("Let's ...")
+        - ``asked``: the addressee, in a question that may also ask for an ability ("Can you ...?")
+        - ``other``: the addressee, in another question ("Would you ...?")
+        - ``order``: the addressee, in an order ("Sit down")
     """
     tokens = source.tokens
     words = [token.lower for token in tokens[:4]]

@@ -1,11 +1,11 @@
 """Repeat a sentence of an earlier turn in a reply frame.
 
-A speaker who repeats a sentence of the other speaker says *you* for the other's *I*, leaves out words that
-belong only to the earlier turn ("Well, ..., you know"), and says why the sentence is repeated (see
-`graphneg.english.reply_frames`). The functions of this module do this with the words of the earlier turn.
-They refuse sentences that nobody would repeat in this way: hedged sentences, sentences that refer to other
-sentences, formulas, and sentences of several clauses. The rules are those of the set ``claim`` in
-``refusals.tsv``, and the words are those of ``restating.tsv``.
+A speaker who repeats a sentence of the other speaker replaces *I* by *you*, and leaves out words that belong
+only to the earlier turn ("Well, ..., you know"). The words of the reply frame, such as "Why ...?", show why
+the sentence is repeated (see `graphneg.english.reply_frames`). The functions of this module make these
+changes. They refuse sentences that nobody would repeat in this way: hedged sentences, sentences that refer to
+other sentences, formulas, and sentences of several clauses. The rules are in the set ``claim`` of
+``refusals.tsv``, and the words in ``restating.tsv``.
 
 Example: "Well, I want to get my car washed on Friday." in the frame ``why`` becomes "Why do you want to get
 your car washed on Friday?"
@@ -57,7 +57,8 @@ _WRITTEN_OUT = re.compile(
     r"|i (?:am|have been|will)|(?:you|we|they) are|it is)\b",
     re.IGNORECASE,
 )
-# Tags of the words before which a word that may refer to another sentence is only a degree.
+# *Such* and *rather* may refer to another sentence. Before a word with one of these tags, they only express a
+# degree: "such a nice day", "rather cold".
 _AFTER_DEGREES = {"such": ("DT",), "rather": ("JJ", "RB")}
 _EXCHANGED = {"i": "you", "you": "i"}
 # Tags of words that can follow a determiner in its noun phrase.
@@ -161,8 +162,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
     hedge = next(hedges, EDGE)
     last = words[-1] if words else EDGE
     pointers = words_of("pointers") | (words_of("last-pointers") & {last.lower})
-    # Find a word such as *so* in "I think so". It stands for another sentence. *That* in "I like that" is
-    # clear in the next turn, and the transforms repeat such a sentence only there.
+    # Find a word that refers to another sentence, such as *so* in "I think so". Accept *that* in "I like
+    # that": the transforms repeat such a sentence only in the next turn, where *that* is clear.
     pointer = next(
         (
             token
@@ -330,8 +331,8 @@ def keep_text(source: SentenceDraft, k: int) -> None:
             (``no-alignment``).
     """
     _join_titles(source)
-    # Ignore pronouns. In "I'm late. I'm sorry.", both "I" are one node, whose first word is in the first
-    # sentence even if the clause is the second one.
+    # Ignore pronouns. In "I'm late. I'm sorry.", both "I" express the same node. Its first word is in the
+    # first sentence, even if the clause is in the second sentence.
     indices = [
         index
         for inner in range(k, source.node(k).subtree_last + 1)
@@ -405,7 +406,7 @@ def _cut_question_tag(source: SentenceDraft) -> None:
 def _keep_main_clause(source: SentenceDraft, k: int) -> None:
     """Keep only the main clause that a node heads: "I'm tired, but I have to go" -> "I have to go".
 
-    The other clauses stay if they express nodes below ``k``, too.
+    Other clauses are kept if they express nodes below ``k``.
     """
     tokens = source.tokens
     groups = [group for group in source.parse_verbs() if group.is_main and group.kind == "finite"]
@@ -437,7 +438,7 @@ def _keep_main_clause(source: SentenceDraft, k: int) -> None:
     if outside:
         return
     start, end = kept
-    # "I'm tired, but ...": the words between the clauses go, too.
+    # Also remove the words between the clauses, such as *but* in "I'm tired, but I have to go".
     while end < bounds[-1] and tokens.get(end - 1).lower in words_of("between-clauses"):
         end -= 1
     source.cut(end, bounds[-1])
@@ -445,7 +446,7 @@ def _keep_main_clause(source: SentenceDraft, k: int) -> None:
 
 
 def _cut_reason(source: SentenceDraft) -> None:
-    """Remove a clause behind the first one: "I like it because it is warm" -> "I like it"."""
+    """Remove a clause after the main clause: "I like it because it is warm" -> "I like it"."""
     tokens = source.tokens
     for group in [group for group in source.parse_verbs() if group.is_main][1:]:
         start = group.start - 1
@@ -529,7 +530,7 @@ def contract_like(source: SentenceDraft, reply: SentenceDraft) -> None:
 
 
 def exchange_speakers(source: SentenceDraft, persons: Mapping[str, str] | None = None) -> None:
-    """Let the other speaker say a sentence: *I* becomes *you*, and *you* becomes *I*.
+    """Change a sentence so that the other speaker can say it: *I* becomes *you*, and *you* becomes *I*.
 
     Args:
         source: The sentence, edited in place.

@@ -63,7 +63,7 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
 
     Returns:
         The word indices of all conjuncts of each coordination, keyed by the index of the first conjunct. If a
-        conjunct shares the node of another word, as *is* shares that of *tall*, the other word is listed.
+        conjunct shares the node of another word, as *is* shares the node of *tall*, the other word is listed.
     """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
@@ -200,14 +200,14 @@ def _controller(state: RuleState, word: Word) -> Word | None:
     # In "when he came", the verb is finite and has its own subject, so it has no understood subject.
     if word.child(*SUBJECTS) is not None or (word.dep == "advcl" and word.tag not in {"VBG", "VB", "VBN"}):
         return None
-    # In "he left without saying a word", "saying" depends on "without". Its understood subject is that of the
-    # verb above "without", so go one step further up, to "left".
+    # In "he left without saying a word", "saying" depends on "without". Its understood subject is the subject
+    # of the verb above "without", so go one step further up, to "left".
     if word.dep == "pcomp":
         head = head.parent
     if word.dep == "xcomp":
         controlling_object = head.child("dobj", "dative")
         # In "She asked him to go", the object (*him*) is the subject of *go*. In "She promised him to go", it
-        # is not, because she is the one who would go.
+        # is not, because she would go.
         if (
             controlling_object is not None
             and head.lemma in word_class("object-control")

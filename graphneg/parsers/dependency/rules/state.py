@@ -197,7 +197,7 @@ class RuleState:
         Returns:
             The index of the word that has the node, such as *tall*; ``word`` itself if it shares no node.
         """
-        # In "She is going to be tall", "going" shares the node of "be", which shares that of "tall". The
+        # In "She is going to be tall", "going" shares the node of "be", and "be" the node of "tall". The
         # limit of 20 steps ends the loop if the rules have made a cycle by mistake.
         for _ in range(20):
             if word not in self.representatives:
