@@ -289,7 +289,7 @@ class Clauses:
     def _is_remark(self, k: int) -> bool:
         """Return whether a clause only reacts to an earlier turn: "That's right", "It's okay"."""
         view = self._view
-        # In "It's not okay", the negation is no content of its own.
+        # In "It's not okay", the negation adds no content.
         content = [at for at in view.descendants(k) if not view.is_a(at, "anaphor", "pointer", "remark")]
         return view.is_a(k, "remark") and all(view.nodes[at].concept is None for at in content)
 

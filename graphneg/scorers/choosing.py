@@ -13,7 +13,7 @@ and quotas for transforms and error categories. The margins have the same names 
 
 Example:
     The judge scores the correct response to a context 0.9, the first negative 0.85 and the second 0.3. With
-    ``absolute_margin=0.2``, a negative may score at most 0.7, so only the second one is chosen.
+    ``absolute_margin=0.2``, a negative may score at most 0.7, so only the second negative is chosen.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Text:
         id: The id of the record that contains the text.
         target: The target of the record, ``response`` or ``dialogue``.
         original_context: The turns before the text in the original dialogue. Texts with the same preceding
-            turns have equal places.
+            turns have equal values.
         context: The turns before the text in the record. Some of these turns may have been edited.
         text: The text of the response or turn.
         categories: The error categories of the text; empty for a right text.

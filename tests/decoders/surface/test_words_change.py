@@ -123,3 +123,22 @@ def test_numbers_are_written_in_the_style_of_the_text(value: str, expected: str)
 def test_ordinals_are_written_as_words_or_refused(value: str, expected: str) -> None:
     graph = "(l / leave-11 :ARG0 (b / bus :ord (o / ordinal-entity :value 1)))"
     assert changed(set_value, "The first bus left.", graph, "1", value) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "at", "concept", "expected"),
+    [
+        ("It is bigger.", "(h / have-degree-91 :ARG1 (i / it) :ARG2 (b / big) :ARG3 (m / more))",
+         "big", "small", "It is smaller."),
+        ("It is cheaper.", "(h / have-degree-91 :ARG1 (i / it) :ARG2 (c / cheap-02) :ARG3 (m / more))",
+         "cheap-02", "expensive", "It is more expensive."),
+        ("It is less expensive.", "(e / expensive :degree (l / less) :domain (i / it))",
+         "less", "more", "It is more expensive."),
+        ("It is bigger.", "(h / have-degree-91 :ARG1 (i / it) :ARG2 (b / big) :ARG3 (m / more))",
+         "more", "less", "no-alignment"),
+    ],
+)  # fmt: skip
+def test_a_new_adjective_gets_the_degree_of_the_old_one(
+    text: str, graph: str, at: str, concept: str, expected: str
+) -> None:
+    assert changed(set_concept, text, graph, at, concept) == expected
