@@ -65,9 +65,9 @@ def proposals_with_twins(
 ) -> Sequence[Proposal]:
     """Return the proposals that can have a twin, and prefer those whose context can be edited.
 
-    Fewer statements can be edited than repeated without a change, so the preference makes both kinds of twins
-    about equally frequent. If no proposal can have a twin, all are returned, and the negative is refused with
-    the reason ``no-twin``.
+    Without the preference, few twins would have an edited context, because few statements can be edited.
+    If no proposal can have a twin, all proposals are returned, and the negative is refused with the reason
+    ``no-twin``.
 
     Args:
         dialogue: The dialogue to edit.
@@ -249,7 +249,7 @@ def twin_id(id: str) -> str:
 
 
 def _variant_id(id: str, kind: Kind) -> str:
-    """Return the id of the edited graphs of a twin: two kinds of twins may be tried for a negative."""
+    """Return the id of the edited graphs of a twin. Several kinds of twins may be tried, so add the kind."""
     return f"{twin_id(id)}.{kind}"
 
 

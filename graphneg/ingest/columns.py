@@ -30,15 +30,15 @@ _PERSON_ID = re.compile(
 def require_columns(place: str, columns: Sequence[str], fields: Fields, cells: Value | None = None) -> None:
     """Check that the rows of a table have a text and show to which dialogue they belong.
 
-    A dialogue column is not required if rows name the rows that they answer, or if the user said that there
-    is no such column.
+    A dialogue column is not required in two cases: each row names the row that it answers, or the user said
+    that all rows are one dialogue.
 
     Args:
         place: The position of the header, for the message.
         columns: The names of the columns.
         fields: Look-up from a field, such as the text, to the key or column that contains it.
-        cells: The first row, keyed by column, which shows the columns that may be the missing ones; None if
-            it is unknown.
+        cells: The first row, keyed by column, from which columns are suggested for a missing field; None if
+            the row is unknown.
 
     Raises:
         InputError: A required column is missing, a column that the user named is missing, or a column occurs

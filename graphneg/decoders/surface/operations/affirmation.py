@@ -30,7 +30,7 @@ from graphneg.english.tagging import NOUNS
 from graphneg.english.words import readings, word_class, word_list, word_map
 
 # Affirmative counterpart of each negative word and of each word that is used only in negative clauses. For
-# example, the counterpart of *nothing* is *something*, and that of *any* is *some*.
+# example, the counterpart of *nothing* is *something*, and the counterpart of *any* is *some*.
 _POSITIVE = word_map("positive")
 # Words that are used only in negative clauses and have no affirmative counterpart: *at all*, *ever*.
 _LEFT_OUT = word_class("left-out")
@@ -250,7 +250,7 @@ def _replace_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None
                 "unclear-clause", "'but' contrasts two phrases, and one of them is negated"
             )
         words = [token for token in tokens[index + 1 : end] if token.tag not in ("EN", "PU")]
-        # Refuse to remove *not* from "I don't, but he does": both clauses would then claim the same.
+        # Refuse to remove *not* from "I don't, but he does": *but* would then join two equal claims.
         if words and (words[-1].expanded in BE | DO or words[-1].tag in ("AX", "MD")):
             raise RealisationError("unclear-clause", "both clauses around 'but' would claim the same")
     # *But* may directly precede the negation ("but not her") or the verb group ("but does not").
