@@ -315,9 +315,13 @@ def _try(
     # The random order depends only on the names of the sites, not on the order in which the query returns
     # them.
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
-    # Move unused sites before sites that earlier negatives have used. The sort is stable, so both
-    # the unused and the used sites stay in random order.
-    ranked.sort(key=lambda one: not taken.isdisjoint(_used(one, slot.dialogue)))
+    # Move unused sites before sites that earlier negatives have used. Both the unused and the used sites stay
+    # in random order.
+    used: list[Proposal] = []
+    unused: list[Proposal] = []
+    for one in ranked:
+        (unused if taken.isdisjoint(_used(one, slot.dialogue)) else used).append(one)
+    ranked = unused + used
     # If a recipe makes only one edit per negative, a used site would give the same negative again, so the
     # site is not used a second time.
     single = settings.recipe.max_groups == 1
@@ -326,17 +330,15 @@ def _try(
         if response is not None:
             slot.answer_at(response)
         wanted = settings.recipe.times(name, len(slot.editable))
-        free = (
-            one
-            for one in ranked
-            if not single
-            or (taken.isdisjoint(_used(one, slot.dialogue)) and taken.isdisjoint(refused_statements(one)))
-        )
-        if slot.fresh_groups > 0:
-            free = (one for one in free if taken.isdisjoint(_statements(one)))
         # Use a generator, so that the edits of a site are built only if the site is sampled. Most sites are
-        # never sampled.
-        makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
+        # never sampled. Check first whether the site is in a turn that may be edited, which is fast.
+        makeable = (
+            (one, edits)
+            for one in (unused if single else ranked)
+            if (edits := _edits(settings, slot, one, ranked))
+            and (not single or taken.isdisjoint(refused_statements(one)))
+            and (slot.fresh_groups <= 0 or taken.isdisjoint(_statements(one)))
+        )
         drawn = list(islice(makeable, wanted * settings.sites))
         for proposal, edits in sorted(drawn, key=lambda one: -one[0].score):
             # Skip a site if its graph is edited already: a negative edits each graph at one site only.

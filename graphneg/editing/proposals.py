@@ -67,6 +67,11 @@ _FRAME = re.compile(r"-\d{2,}$")
 _SEE = "see docs/transforms.md"
 Row = dict[str, Any]
 SampleRow = Mapping[str, Any]
+MOST_EDITS = 2_000
+"""Maximum number of edits of one graph that the query of a transform may return. Each site of a graph may be
+tried for each negative, and each edit takes time to apply, so that a query with 25,000 edits of one graph
+would run for minutes. Shipped transforms return at most 44 edits of a graph in dialogues of up to 150 turns,
+and at most 4 edits for a site."""
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap", "say"})
 """The names of the operations that an edit can perform."""
 NEEDS_DONORS = "donors"
@@ -638,7 +643,20 @@ def propose(
                     "return one record per dialogue, or give the edits different sites"
                 )
             sites[site] = proposal
+    for id, sites in found.items():
+        _check_amount(transform, id, sites.values())
     return {id: [sites[site] for site in sorted(sites)] for id, sites in found.items()}
+
+
+def _check_amount(transform: Transform, dialogue: str, proposals: Iterable[Proposal]) -> None:
+    """Raise `TransformError` if a transform returns too many edits of one graph."""
+    amounts = Counter(row["amr"] for proposal in proposals for row in proposal.rows)
+    for graph, amount in amounts.most_common(1):
+        if amount > MOST_EDITS:
+            raise TransformError(
+                f"{transform.place}: the query returned {amount:,} edits of the graph {graph!r} of the "
+                f"dialogue {dialogue!r}, but at most {MOST_EDITS:,} are allowed for a graph"
+            )
 
 
 def _type_name(value: Any) -> str:

@@ -36,7 +36,7 @@ from graphneg.ingest.rows import Row, is_response
 from graphneg.ingest.writing import load_files
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.locks import open_regular
+from graphneg.records.locks import open_regular, refuse_links
 from graphneg.records.runs import atomic_file, locking, unwritable, write_atomically
 from graphneg.store.opening import EMPTY_LIST, SCHEMA_VERSION
 
@@ -110,7 +110,8 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
     """A folder of import files, with the interface of a store.
 
     Args:
-        folder: The folder. It must be new or empty, or contain an earlier bulk load.
+        folder: The folder. It must be new or empty, or contain an earlier bulk load. It may be a link to such
+            a folder.
 
     Raises:
         InputError: The folder cannot be created, contains other files, is used by another process, or was
@@ -131,7 +132,8 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             error = InputError(f"{self.folder}: the folder contains other files; name a new or empty folder")
             error.status = 2
             raise error
-        # Refuse a link, because SQLite would follow it and change the file to which it points.
+        # Refuse links, because SQLite would follow them and change the files to which they point.
+        refuse_links(self.folder / f"{INDEX}{suffix}" for suffix in ("", "-journal", "-wal", "-shm"))
         if os.path.lexists(index):
             open_regular(index).close()
         with ExitStack() as held:

@@ -22,6 +22,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -30,6 +31,7 @@ from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
 from graphneg.nn.models import INSTALL
 from graphneg.progress import NoProgress, Progress
+from graphneg.records.locks import refuse_links
 from graphneg.records.runs import RunNote, read_own_note, read_unverified_note
 
 if TYPE_CHECKING:
@@ -239,6 +241,7 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
     """
     run = Run(Path(folder), fingerprint(facts))
     run.check_checkpoints()
+    _refuse_links_of_model(run.folder)
     state = run.note.state
     if state == "same":
         return run
@@ -254,6 +257,17 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
             )
         _model_config(run.folder)
     return run
+
+
+def _refuse_links_of_model(folder: Path) -> None:
+    """Refuse links at the names of a model's files, because libraries would write through them."""
+    subfolders = [folder / _POOLING, folder / _RESPONSE_ENCODER]
+    refuse_links(subfolders)
+    for part in (folder, *subfolders, folder / _RESPONSE_ENCODER / _POOLING):
+        if part.is_dir():
+            refuse_links(
+                path for path in part.iterdir() if any(fnmatch(path.name, pattern) for pattern in _FILES)
+            )
 
 
 def _model_config(folder: Path) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from graphneg.json_input import json_line, parse_typed
 from graphneg.nn.vectors import import_faiss
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker, argsort_descending
+from graphneg.records.locks import refuse_links
 from graphneg.records.runs import RunNote, atomic_file, write_atomically
 
 if TYPE_CHECKING:
@@ -380,6 +381,7 @@ def _check_folder(folder: Path, overwrite: bool) -> None:
         raise InputError(f"{folder}: not a folder; name another folder")
     if not folder.is_dir():
         return
+    refuse_links(folder / name for name in _FILES)
     names = {path.name.removesuffix(".tmp") for path in folder.iterdir()}
     if strange := sorted(names - set(_FILES)):
         raise InputError(f"{folder}: the folder contains other files ({strange[0]}); choose another folder")

@@ -22,7 +22,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +98,23 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
         os.close(opened)
         raise foreign_file_error(path)
     return os.fdopen(opened, "r+b" if writable else "rb")
+
+
+def refuse_links(paths: Iterable[Path]) -> None:
+    """Refuse symbolic links at names that graphneg is going to use inside an output folder.
+
+    A folder that the user names may be a link, which is followed, as usual on Unix. The content of the
+    folder, however, may come from somebody else: a link in it could lead to any file of the user.
+
+    Args:
+        paths: Files and folders inside the output folder, which need not exist.
+
+    Raises:
+        InputError: One of them is a symbolic link.
+    """  # noqa: DOC501, DOC502
+    for path in paths:
+        if path.is_symlink():
+            raise foreign_file_error(path)
 
 
 def foreign_file_error(path: Path) -> InputError:

@@ -15,6 +15,7 @@ from graphneg.amr.wellformed import check
 from graphneg.decoders.base import Decoder, get_decoder
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.generation import Negatives
+from graphneg.editing.proposals import MOST_EDITS
 from graphneg.editing.transforms import load_transforms
 from graphneg.english.tokens import sentences
 from graphneg.errors import InputError, TransformError
@@ -569,6 +570,26 @@ class TestUserTransforms:
         folder = transform_folder(tmp_path / "own", query.replace(old, new))
         with pytest.raises(TransformError, match=reason):
             made(dialogues, transforms=["doubt"], folders=[folder])
+
+    @pytest.mark.parametrize("site", ["'one'", "toString(at)"])
+    def test_too_many_edits_of_a_graph_are_refused(
+        self, dialogues: DialogueGraph, tmp_path: Path, site: str
+    ) -> None:
+        query = (
+            "// many: Adds the same word many times.\n// category: C-cont\n"
+            "UNWIND $dialogues AS d WITH d, [t IN d.turns WHERE t.amr IS NOT NULL][0] AS t\n"
+            "UNWIND range(1, AMOUNT) AS at\n"
+            f"RETURN d.id AS dialogue, collect({{amr: t.amr, position: 0, site: {site},\n"
+            "  op: 'add', role: 'mod', concept: 'very'}) AS edits"
+        )
+        some = {"transforms": ["many"], "limit": 1}
+        allowed = transform_folder(tmp_path / "few", query.replace("AMOUNT", "200"), "many")
+        made(dialogues, folders=[allowed], **some)
+        folder = transform_folder(tmp_path / "own", query.replace("AMOUNT", str(MOST_EDITS + 1)), "many")
+        with pytest.raises(
+            TransformError, match=r"many\.cypher: the query returned 2,001 edits of the graph"
+        ):
+            made(dialogues, folders=[folder], **some)
 
     def test_edits_that_break_a_graph_are_counted(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
         folder = transform_folder(tmp_path / "own", DOUBT.replace("CONCEPT", "two words"))

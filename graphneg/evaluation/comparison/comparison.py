@@ -38,6 +38,7 @@ from graphneg.evaluation.comparison.sources import (
 from graphneg.evaluation.ranking import kinds_of, scores_of_kind
 from graphneg.hashing import fingerprint, number
 from graphneg.progress import NoProgress, Progress
+from graphneg.records.locks import refuse_links
 from graphneg.records.runs import RunNote, read_own_note
 from graphneg.statistics import THRESHOLD, Estimate, interval, resampled_counts
 
@@ -398,12 +399,17 @@ def _closed(
             yield measure, share
 
 
+_PARTS = ("results", "models", "negatives")
+"""The folders in the folder of a comparison."""
+
+
 def _open(note: RunNote, overwrite: bool) -> None:
     """Create the folder of a comparison, or check that an existing folder has the same contexts and plan."""
     # Raise an error if another program wrote `comparison.json`. Otherwise, `overwrite` would delete the
     # folders `results`, `models` and `negatives` of that program.
     read_own_note(note.path)
     folder, state = note.path.parent, note.state
+    refuse_links(folder / part for part in _PARTS)
     try:
         # Without the file `comparison.json`, the folder was not made by a comparison. Refuse a folder that is
         # not empty.
@@ -417,7 +423,7 @@ def _open(note: RunNote, overwrite: bool) -> None:
             )
         if overwrite:
             note.remove()
-        for part in ("results", "models", "negatives"):
+        for part in _PARTS:
             if overwrite:
                 shutil.rmtree(folder / part, ignore_errors=True)
             (folder / part).mkdir(parents=True, exist_ok=True)
