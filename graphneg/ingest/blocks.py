@@ -6,7 +6,9 @@ frames, sentences), which every block needs. `block_records` reads the files. Me
 the corpus.
 
 The files are JSON Lines, such as ``["Opposite", {"start": "open", "end": "closed", …}]``. They are not
-pickled: somebody else may have prepared the folder, and reading a pickled file can run any program.
+pickled: somebody else may have prepared the folder, and reading a pickled file can run any program. The last
+line of each file is a digest of the other lines, such as ``["digest", "5f0c1d9a…"]``, so that a damaged file
+is noticed.
 
 For example, ``sort_records([Load("everyday")], 4, Path("blocks"), print)`` writes the files ``common``,
 ``1-of-4``, ``2-of-4``, ``3-of-4`` and ``4-of-4``.
@@ -14,11 +16,14 @@ For example, ``sort_records([Load("everyday")], 4, Path("blocks"), print)`` writ
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from shutil import rmtree
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
@@ -29,6 +34,9 @@ from graphneg.json_input import LONGEST_LINE, numbered_lines, open_input
 from graphneg.model import Dialogue, GraphText, Record, Rejected
 from graphneg.records.runs import atomic_folder, unwritable
 from graphneg.shards import Shard
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as _Digest
 
 _COMMON = "common"
 _WAITING = 16_000_000
@@ -92,27 +100,35 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callable[[Rejected], None]) -> None:
     """Read the files of ``graphneg load`` commands, and sort their records into blocks of dialogues.
 
-    If the folder exists, an earlier call has completed it, and nothing is done. While the files are written,
-    the folder has a temporary name.
+    If the folder exists, an earlier call has completed it, and nothing is done, unless a file was changed or
+    damaged in the meantime: then all files are written again. While the files are written, the folder has a
+    temporary name.
 
     Args:
         loads: The ``graphneg load`` commands whose files are read.
         amount: The number of blocks.
         folder: The folder in which one file per block is written.
-        tell: Function that is called with each rejected item.
+        tell: Function that is called with each rejected item, and with a damaged file.
 
     Raises:
         InputError: A file cannot be read, a graph does not name its utterance, or the folder cannot be
             written. Nothing of the folder is kept.
     """  # noqa: DOC501, DOC502
-    # The folder exists only if an earlier run has written all of its files (see `atomic_folder`).
-    if folder.is_dir():
-        return
+    names = [_COMMON, *(_name(Shard(index, amount)) for index in range(1, amount + 1))]
     try:
+        # The folder exists only if an earlier run has written all of its files (see `atomic_folder`).
+        if os.path.lexists(folder):
+            damaged = next((name for name in names if not _is_intact(folder / name)), None)
+            if damaged is None:
+                return
+            tell(Rejected(str(folder), f"read again, because {damaged} was changed or damaged"))
+            # If the folder is a link, `rmtree` refuses it.
+            rmtree(folder)
         with atomic_folder(folder) as unfinished:
             # Create all files first, so that blocks without dialogues have a file, too.
-            for name in (_COMMON, *(_name(Shard(index, amount)) for index in range(1, amount + 1))):
+            for name in names:
                 (unfinished / name).touch()
+            digests = {name: _new_digest(name) for name in names}
             waiting, size = defaultdict[str, list[bytes]](list), 0
             for record in (one for load in loads for one in load.read()):
                 if isinstance(record, Rejected):
@@ -126,11 +142,14 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
                     tell(Rejected(_place(record), f"the record can't be stored: {first_line(error)}"))
                     continue
                 waiting[name].append(line)
+                digests[name].update(line)
                 # Collect records and write them together: opening a file for every record would be slow.
                 size += len(line)
                 if size > _WAITING:
                     _append(unfinished, waiting)
                     size = 0
+            for name in names:
+                waiting[name].append(_last_line(digests[name]))
             _append(unfinished, waiting)
     except OSError as error:
         raise unwritable(folder, error, "nothing was kept") from error
@@ -147,18 +166,57 @@ def block_records(folder: Path, shard: Shard | None) -> Iterator[Record]:
         The records, in the order in which they were read.
 
     Raises:
-        InputError: A file cannot be read, or is damaged.
-    """
+        InputError: A file cannot be read, or is damaged. The error may occur after all records.
+    """  # noqa: DOC501, DOC502
     path = folder / (_COMMON if shard is None else _name(shard))
+    for number, line in _checked_lines(path):
+        try:
+            yield _decoded(line)
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise _damaged(path, number) from error
+
+
+def _checked_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file with their numbers, then compare them with the digest in the last line.
+
+    Raises:
+        InputError: The file cannot be read, or was changed or damaged. The error may occur after all lines.
+    """  # noqa: DOC501, DOC502
+    digest, number, last = _new_digest(path.name), 1, b""
     with open_input(path, pipes=False) as file:
+        # Hold each line back until the next one is read, because the last line is the digest.
         for number, line in numbered_lines(file, path):
-            try:
-                yield _decoded(line)
-            except (ValueError, TypeError, KeyError, RecursionError) as error:
-                raise InputError(
-                    f"{path}, line {number}: not a record of graphneg, or damaged; remove the folder "
-                    f"{folder} and run the command again"
-                ) from error
+            if last:
+                digest.update(last)
+                yield number - 1, last
+            last = line
+    if last != _last_line(digest):
+        raise _damaged(path, number)
+
+
+def _is_intact(path: Path) -> bool:
+    try:
+        for _ in _checked_lines(path):
+            pass
+    except InputError:
+        return False
+    return True
+
+
+def _new_digest(name: str) -> _Digest:
+    """Return the digest of a file without lines. It depends on the name, so that a copy is noticed."""
+    return hashlib.sha256(name.encode())
+
+
+def _last_line(digest: _Digest) -> bytes:
+    return json.dumps(["digest", digest.hexdigest()]).encode("ascii") + b"\n"
+
+
+def _damaged(path: Path, number: int) -> InputError:
+    return InputError(
+        f"{path}, line {number}: not a record of graphneg, or damaged; remove the folder {path.parent} and "
+        "run the command again"
+    )
 
 
 def _encoded(record: Record) -> bytes:

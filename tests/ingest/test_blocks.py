@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,42 @@ def test_a_record_that_cannot_be_stored_costs_only_itself(
     assert [one.place for one in told] == ["own/all/2", "own/all/3"]
     assert all("the record can't be stored" in one.reason for one in told)
     assert len(list(block_records(tmp_path / "records", Shard(1, 1)))) == 2
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content.replace(b"Tea.", b"Pea."),
+        lambda content: content.replace(b"\n", b"\n\n", 1),
+        lambda content: content[content.index(b"\n") + 1 :],
+        lambda content: content[: content.rindex(b"\n", 0, -1) + 1],
+        lambda content: content + content[:10],
+        lambda _: b"",
+    ],
+    ids=["letter", "blank line", "first line lost", "digest lost", "longer", "empty"],
+)
+def test_a_damaged_file_of_records_is_refused_and_then_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]
+) -> None:
+    folder = tmp_path / "records"
+    sorted_into(folder, RECORDS, monkeypatch)
+    path = folder / "1-of-1"
+    good = path.read_bytes()
+    assert not sorted_into(folder, [], monkeypatch) and path.read_bytes() == good
+    path.write_bytes(damage(good))
+    with pytest.raises(InputError, match="or damaged"):
+        list(block_records(folder, Shard(1, 1)))
+    told = sorted_into(folder, RECORDS, monkeypatch)
+    assert [one.reason for one in told] == ["read again, because 1-of-1 was changed or damaged"]
+    assert path.read_bytes() == good
+
+
+def test_the_file_of_another_block_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "records"
+    sorted_into(folder, RECORDS, monkeypatch)
+    (folder / "1-of-1").write_bytes((folder / "common").read_bytes())
+    with pytest.raises(InputError, match="or damaged"):
+        list(block_records(folder, Shard(1, 1)))
 
 
 class Program:
