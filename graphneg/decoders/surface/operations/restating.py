@@ -641,6 +641,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     Raises:
         RealisationError: The phrase cannot be asked for.
     """
+    refuse_fixed_phrase(source, k)
     tokens, target = source.tokens, phrase(source, k)
     start, end = target.start, max([target.end - 1, *source.subtree_indices(k)]) + 1
     group = next(group for group in source.parse_verbs() if group.is_main)
@@ -661,6 +662,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     kind, before = kind_of(lexeme(source.node(k).concept or "")), tokens[start - 1]
     place = kind == "place" and before.lower in words_of("place-prepositions")
     word = _PLACES_AND_TIMES.get(role, "where" if place else "who" if kind == "person" else "what")
+    _refuse_unnatural_question(source, group, word, start)
     if role in _PLACES_AND_TIMES or place:
         _refuse_circumstance(source, word, start, end)
         # In "in the first half", the node may be aligned only with "half", so extend the phrase to the left.
@@ -697,6 +699,51 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     source.insert(0, *since, Token(word, "WP"))
 
 
+def _refuse_unnatural_question(source: SentenceDraft, group: VerbGroup, word: str, start: int) -> None:
+    """Refuse a question that nobody would ask, or that is not clear without the words it leaves out.
+
+    Args:
+        source: The sentence before a phrase is replaced by the question word.
+        group: The verb group of the main clause.
+        word: The question word.
+        start: The index of the first word of the phrase.
+
+    Raises:
+        RealisationError: The question would not be natural (``unclear-clause``).
+    """
+    tokens = source.tokens
+    # "A pipe burst in my wall", "There are stores in Paris": the question would not be about a known thing.
+    refuse_indefinite(source)
+    if tokens[0].lower in ("there", "here"):
+        raise RealisationError("unclear-clause", "the sentence says only that something exists")
+    # "What will you send a message and take?": only one of the joined parts is asked for.
+    if any(token.tag == "CC" for token in tokens):
+        raise RealisationError("unclear-clause", "the sentence has joined parts, of which only one is asked for")
+    # "I need a manager to be my spokesperson" -> "Who do you need a manager to be?"
+    loose = any(
+        token.tag == "TO"
+        and tokens.get(index + 1).tag == "VB"
+        and tokens.get(index - 1).tag not in (*VERBS, "AX")
+        for index, token in enumerate(tokens[:start])
+    )
+    if loose:
+        raise RealisationError("unclear-clause", "the phrase to ask for is in an infinitive that a noun governs")
+    if word not in ("what", "who"):
+        return
+    # "What does it fit?", "What is it?": "it" may not be clear, and speakers do not ask what a thing is.
+    if tokens[0].lower in words_of("unclear-subjects"):
+        raise RealisationError("unclear-clause", "the question would not say what it is about")
+    before = tokens[start - 1]
+    # In "I prefer a room with a bath" and "It's on page 28", the preposition does not belong to the verb. In "I
+    # want to apply for a card", it does.
+    verb = before if before.tag in (*VERBS, "AX") else tokens.get(start - 2)
+    if verb.tag not in (*VERBS, "AX"):
+        raise RealisationError("unclear-clause", "the phrase to ask for does not belong to the verb")
+    # Nobody asks "What do you have?" for "I have a headache".
+    if verb.is_be or tokens[group.main].is_be or verb.expanded in HAVE:
+        raise RealisationError("unclear-clause", f"nobody asks for what follows '{verb.text}'")
+
+
 def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int) -> None:
     """Refuse to ask *when* or *where* if the time or place is not at the end of the sentence or not unique.
 
@@ -713,10 +760,24 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
     before = tokens[start - 1]
     if word == "where" and before.lower not in words_of("place-prepositions") and before.tag not in VERBS:
         raise RealisationError("unclear-clause", "the phrase may not be a place")
+    if word == "where" and any(token.lower in words_of("unasked-places") for token in phrase_words):
+        raise RealisationError("unclear-clause", "nobody asks for such a place with 'where'")
     if word != "when":
         return
     if any(token.lower in words_of("unasked") for token in phrase_words):
-        raise RealisationError("unclear-clause", "nobody asks for a frequency with 'when'")
+        raise RealisationError("unclear-clause", "nobody asks for a frequency or a duration with 'when'")
+    # "When is the offer valid?" does not ask for the duration in "The offer is valid for five days".
+    if "for" in (before.lower, tokens[start].lower):
+        raise RealisationError("unclear-clause", "nobody asks for a duration with 'when'")
+    # In "I turned 18 last month", "18" does not belong to the time.
+    if any(token.lower in words_of("time-openings") for token in phrase_words[1:] if token.tag != "IN"):
+        raise RealisationError("unclear-clause", "the phrase contains more than the time")
+    # "I'm nervous about my presentation on Friday" does not say when the speaker is nervous.
+    group = next(group for group in source.parse_verbs() if group.is_main)
+    if before.tag == "IN" and tokens[group.main].is_be and any(
+        token.tag in ("IN", "TO") for token in tokens[group.main : start - 1]
+    ):
+        raise RealisationError("unclear-clause", "the time may belong to another phrase")
     # If another time remained, the question would be wrong: "When will you call me sometime?", "When does it
     # leave at half past seven?"
     if any(token.tag == "CD" or token.lower in TIME_NOUNS | _SOME_TIME for token in others):
