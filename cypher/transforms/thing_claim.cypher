@@ -70,6 +70,8 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
         // The word is below the head of the statement in the graph, so it belongs to the statement.
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
         AND size(c.options) > 0
+        // The word is no verb: in "You are booked" and "I'm reporting from the scene", it heads the statement.
+        AND NOT (c.position = claim.position AND c.node.frame)
         // The noun is not part of a compound: "department store" must not become "department bank".
         AND coalesce(c.node.role, '') <> 'mod'
         AND size([m IN nodes WHERE m.amr = c.amr AND m.node.parent = c.position AND m.node.role = 'mod']) = 0

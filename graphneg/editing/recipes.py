@@ -262,8 +262,8 @@ ALL = Recipe(
             ),
             4,
         ),
-        # Only a quarter of the replies of this transform are about this conversation's people and things, so it
-        # is tried last.
+        # Only a quarter of the replies of this transform are about this conversation's people and
+        # things, so it is tried last.
         "topical_statement": 1,
     },
 )  # fmt: skip

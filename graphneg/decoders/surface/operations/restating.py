@@ -16,14 +16,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.surface.agreement import agree_with, case_of, follow, head_of, person_of, third_person
 from graphneg.decoders.surface.analysis.phrases import phrase
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft, question_tag
 from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup
-from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.draft import EDGE, RealisationError, Token, Tokens
 from graphneg.decoders.surface.inflection import (
     DO,
     HAVE,
@@ -37,7 +37,7 @@ from graphneg.decoders.surface.operations.mood import invert
 from graphneg.decoders.surface.operations.pronouns import change_persons
 from graphneg.decoders.surface.operations.tense import TENSES
 from graphneg.decoders.surface.refusals import apply_rules, is_dangling, refuse_idiom, refuse_person
-from graphneg.english.gazetteer import TITLES
+from graphneg.english.gazetteer import TEMPORAL_UNITS, TITLES
 from graphneg.english.noun_kinds import kind_of, lexeme
 from graphneg.english.reply_frames import ReplyFrame
 from graphneg.english.tagging import NOUNS, VERBS
@@ -718,7 +718,9 @@ def _refuse_unnatural_question(source: SentenceDraft, group: VerbGroup, word: st
         raise RealisationError("unclear-clause", "the sentence says only that something exists")
     # "What will you send a message and take?": only one of the joined parts is asked for.
     if any(token.tag == "CC" for token in tokens):
-        raise RealisationError("unclear-clause", "the sentence has joined parts, of which only one is asked for")
+        raise RealisationError(
+            "unclear-clause", "the sentence has joined parts, of which only one is asked for"
+        )
     # "I need a manager to be my spokesperson" -> "Who do you need a manager to be?"
     loose = any(
         token.tag == "TO"
@@ -727,11 +729,11 @@ def _refuse_unnatural_question(source: SentenceDraft, group: VerbGroup, word: st
         for index, token in enumerate(tokens[:start])
     )
     if loose:
-        raise RealisationError("unclear-clause", "the phrase to ask for is in an infinitive that a noun governs")
+        raise RealisationError("unclear-clause", "a noun governs the infinitive of the phrase to ask for")
     if word not in ("what", "who"):
         return
     # "What does it fit?", "What is it?": "it" may not be clear, and speakers do not ask what a thing is.
-    if tokens[0].lower in words_of("unclear-subjects"):
+    if tokens[0].lower in words_of("thing-subjects"):
         raise RealisationError("unclear-clause", "the question would not say what it is about")
     before = tokens[start - 1]
     # In "I prefer a room with a bath" and "It's on page 28", the preposition does not belong to the verb. In "I
@@ -774,8 +776,10 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
         raise RealisationError("unclear-clause", "the phrase contains more than the time")
     # "I'm nervous about my presentation on Friday" does not say when the speaker is nervous.
     group = next(group for group in source.parse_verbs() if group.is_main)
-    if before.tag == "IN" and tokens[group.main].is_be and any(
-        token.tag in ("IN", "TO") for token in tokens[group.main : start - 1]
+    if (
+        before.tag == "IN"
+        and tokens[group.main].is_be
+        and any(token.tag in ("IN", "TO") for token in tokens[group.main : start - 1])
     ):
         raise RealisationError("unclear-clause", "the time may belong to another phrase")
     # If another time remained, the question would be wrong: "When will you call me sometime?", "When does it
@@ -801,21 +805,40 @@ def correct_changed_sentence(source: SentenceDraft) -> None:
         source: The sentence, edited in place.
 
     Raises:
-        RealisationError: A new time word cannot be used at its position: "I have been here after", "I
-            yesterday came" (``unclear-clause``).
+        RealisationError: A new time word cannot be used at its position ("I have been here after", "I
+            yesterday came") or with the duration of the sentence (``unclear-clause``).
     """
     tokens = source.tokens
     group = next((group for group in source.parse_verbs() if group.is_main), None)
     for index, token in enumerate(tokens):
         is_new = token.lower in TENSES and group is not None and group.start < index < group.main
-        if is_new or (token.lower in words_of("time-relations") and tokens.get(index + 1).tag == "EN"):
+        after = tokens.get(index + 1)
+        related = token.lower in words_of("time-relations") and (after.tag == "EN" or after.lower == "than")
+        if is_new or related:
             raise RealisationError("unclear-clause", f"'{token.text}' does not fit its place in the sentence")
+        # "It was leaking for a couple of days yesterday": a duration does not fit the new time.
+        if token.lower in TENSES and _has_duration(tokens):
+            raise RealisationError("unclear-clause", f"'{token.text}' does not go with a duration")
+    for token, following in pairwise(tokens):
+        if following.lower in words_of("hundredths") and re.fullmatch(r"\d{3,}", token.text):
+            raise RealisationError("unclear-clause", f"nobody says '{token.text} {following.text}'")
     for index, token in enumerate(tokens):
         if (
             token.lower == "less"
             and source.tokens.get(source.tokens.run_end(index + 1, ("JJ", "VBG", "NN"))).tag == "NNS"
         ):
             source.rewrite(token, "fewer")
+
+
+def _has_duration(tokens: Tokens) -> bool:
+    """Return whether a sentence says how long something lasts: "for a couple of days"."""
+    for index, token in enumerate(tokens):
+        if token.lower != "for":
+            continue
+        rest = takewhile(lambda one: one.tag in ("DT", "JJ", "CD", "RB", "IN", *NOUNS), tokens[index + 1 :])
+        if any(one.lemma in TEMPORAL_UNITS or one.lower in TEMPORAL_UNITS for one in rest):
+            return True
+    return False
 
 
 def put_into_frame(source: SentenceDraft, form: ReplyFrame) -> None:
