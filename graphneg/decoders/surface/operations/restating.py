@@ -736,8 +736,8 @@ def _refuse_unnatural_question(source: SentenceDraft, group: VerbGroup, word: st
     if tokens[0].lower in words_of("thing-subjects"):
         raise RealisationError("unclear-clause", "the question would not say what it is about")
     before = tokens[start - 1]
-    # In "I prefer a room with a bath" and "It's on page 28", the preposition does not belong to the verb. In "I
-    # want to apply for a card", it does.
+    # In "I prefer a room with a bath", the preposition does not belong to the verb. In "I want to apply for a
+    # card", it does.
     verb = before if before.tag in (*VERBS, "AX") else tokens.get(start - 2)
     if verb.tag not in (*VERBS, "AX"):
         raise RealisationError("unclear-clause", "the phrase to ask for does not belong to the verb")
