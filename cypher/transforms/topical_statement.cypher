@@ -45,6 +45,9 @@ ORDER BY id, turn, amr, position
 WITH d, collect({
        of_donor: of_donor, turn: turn, amr: amr, position: position, sentence_top: n.sentence_top,
        context_free: n.context_free, word: n.concept, noun_class: n.noun_class,
+       // Whether the noun can replace a noun of a statement. Abstract nouns ("possibility") and fixed phrases ("in fact")
+       // rarely fit another sentence: "I guess you have a possibility".
+       concrete: coalesce(n.kind, 'other') <> 'other' AND NOT n.concept CONTAINS '-',
        // Whether another noun of the same class can take the place of this noun: "boat" in "I sold the boat" can
        // become "car", but "bus" in "I take the bus" is not replaceable if "take" does not accept vehicles in general.
        replaceable: n.substitutable_kind IS NOT NULL
@@ -70,7 +73,7 @@ WITH dialogue, amr, turn, context, [statement IN statements | {
          // "I left the windows open" shares "window" with "The window was open".
          other.word = noun.word
          // "I sold the boat" can become "I sold the car" after "My car is new".
-         OR noun.replaceable AND other.noun_class = noun.noun_class)]}] AS statements
+         OR noun.replaceable AND other.concrete AND other.noun_class = noun.noun_class)]}] AS statements
 // Drop statements of which no noun was kept.
 WITH dialogue, amr, turn, context, [statement IN statements WHERE size(statement.nouns) > 0] AS statements
 // Choose up to four statements. Each turn starts at a different place in the list, so that turns get different
@@ -82,18 +85,18 @@ UNWIND [i IN [0, 1, 2, 3] WHERE i < size(statements) | statements[(turn * 4 + i)
 WITH dialogue, amr, turn, context, statement,
      // Prefer a noun that the context also contains, because such a noun need not be replaced.
      [noun IN statement.nouns WHERE any(other IN context WHERE other.word = noun.word)] AS shared
-WITH dialogue, amr, turn, context, statement,
+WITH dialogue, amr, turn, context, statement, size(shared) AS shared_nouns,
      CASE WHEN size(shared) > 0 THEN shared[0] ELSE statement.nouns[0] END AS noun
-WITH dialogue, amr, turn, statement, noun, [other IN context WHERE
+WITH dialogue, amr, turn, statement, shared_nouns, noun, [other IN context WHERE
        // The counterpart is the same noun ("boat"), or a noun of the same class that may replace it ("car"), as in
        // step 2.
        other.word = noun.word
-       OR noun.replaceable AND other.noun_class = noun.noun_class
+       OR noun.replaceable AND other.concrete AND other.noun_class = noun.noun_class
        | other.word] AS counterparts
 WITH dialogue, amr, statement, noun,
-     // The score makes the engine prefer statements that share a noun with the context without a replacement, and then
-     // statements whose noun can be replaced by many nouns of the context.
-     size(counterparts) + CASE WHEN noun.word IN counterparts THEN 1000 ELSE 0 END AS score,
+     // The score makes the engine prefer statements that share many nouns with the context without a replacement, and
+     // then statements whose noun can be replaced by many nouns of the context.
+     size(counterparts) + 1000 * shared_nouns AS score,
      CASE
        // If the context also mentions the noun of the statement ("window"), do not replace the noun.
        WHEN noun.word IN counterparts THEN noun.word

@@ -251,10 +251,20 @@ ALL = Recipe(
                 "asked_claim", "modality_claim", "tense_claim", "person_claim", "role_claim",
                 "quantifier_claim",
             ),
-            30,
+            120,
         ),
-        "negated_claim": 8, "self_contradiction": 8, "request_claim": 12, "question_claim": 5,
-        "topical_statement": 4, "person_swap": 2,
+        "request_claim": 48, "self_contradiction": 32, "negated_claim": 24, "question_claim": 20,
+        "person_swap": 8,
+        **dict.fromkeys(
+            (
+                "polarity_flip", "antonym_substitution", "argument_swap", "subtree_deletion", "time_shift",
+                "dialogue_act_change", "entity_swap", "perspective_substitution",
+            ),
+            4,
+        ),
+        # Only a quarter of the replies of this transform are about this conversation's people and
+        # things, so it is tried last.
+        "topical_statement": 1,
     },
 )  # fmt: skip
 """One edit by any transform. The transforms cover the error categories of Gupta et al. 2021 ("Synthesizing

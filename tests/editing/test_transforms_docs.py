@@ -104,9 +104,10 @@ def test_the_examples_are_exact(everyday: Store, name: str) -> None:
 FEWEST = {"perspective_substitution": 3, "role_claim": 1, "quantifier_claim": 1}
 """Number of texts that a transform exceeds in the bundled corpus, where it is not 5."""
 
-SHARES = {"antonym_claim": 0.65, "question_claim": 0.65, "request_claim": 0.7}
+SHARES = {"asked_claim": 0.65, "antonym_claim": 0.65, "question_claim": 0.65, "request_claim": 0.7}
 """Share of edits that the default decoder writes, where it is less than three quarters: one of several main
-clauses is often too short or not apart in the text, and many requests and questions are formulas."""
+clauses is often too short or not apart in the text, many requests and questions are formulas, and
+nobody asks for some phrases."""
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -175,6 +175,12 @@ def refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case
         case: The case of the pronoun. Only subjects and objects are checked.
     """
     index = sentence.tokens.index_of(token)
+    before, after = sentence.tokens.get(index - 1), sentence.tokens.get(index + 1)
+    # In "Do you have a package?", *have* is no auxiliary, although it may be tagged as one.
+    if case == Case.SUBJECT and before.lower in DO and before.tag == "AX" and after.lower == "have":
+        wh = sentence.tokens.get(index - 2).tag == "WP"
+        rules = {"person": person, "modal": before, "main": after, "question_word": wh}
+        apply_rules(sentence, "question-person", index, **rules)
     for group in sentence.parse_verbs() if case == Case.SUBJECT else ():
         if group.asks and group.subject is not None and group.subject[0] <= index < group.subject[1]:
             wh = sentence.tokens.get(group.first - 1).tag == "WP"

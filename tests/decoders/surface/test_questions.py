@@ -138,6 +138,11 @@ def test_without_the_change_the_wish_is_right() -> None:
             "(s / seat :mod (a2 / any) :location (l / left) :polarity (a / amr-unknown))",
             "if there are any seats on the left",
         ),
+        (
+            "Why did you lie to me?",
+            "(l / lie-08 :ARG0 (y / you) :ARG2 (i / i) :ARG1-of (c / cause-01 :ARG0 (a / amr-unknown)))",
+            "why I lied to you",
+        ),
     ],
 )
 def test_the_question_gets_the_order_of_a_clause(text: str, penman: str, expected: str) -> None:

@@ -198,6 +198,14 @@ def test_only_a_negation_of_the_main_clause_contradicts_the_statement() -> None:
          {"op": "set", "top": "tea", "concept": "coffee"}, "So Bob needs coffee?"),
         ("I was here before.", "(b / be-located-at-91 :ARG1 (i / i) :ARG2 (h / here) :time (b2 / before))",
          {"op": "set", "top": "before", "concept": "after"}, "unclear-clause"),
+        ("It came later than planned.", "(c / come-01 :ARG1 (i / it) :time (l / late) :time (p / plan-01))",
+         {"op": "set", "top": "late", "concept": "before"}, "unclear-clause"),
+        # A duration does not go with the new time.
+        ("It leaks for two days now.",
+         "(l / leak-01 :ARG1 (i / it) :duration (d / day :quant 2) :time (n / now))",
+         {"op": "set", "top": "now", "concept": "yesterday"}, "unclear-clause"),
+        ("It costs 80 cents.", "(c / cost-01 :ARG1 (i / it) :ARG2 (m / cent :quant 80))",
+         {"op": "set", "top": "80", "value": "160"}, "unclear-clause"),
     ],
 )  # fmt: skip
 def test_other_changes(text: str, penman: str, change: dict[str, Any], expected: str) -> None:
@@ -227,6 +235,30 @@ def test_other_changes(text: str, penman: str, change: dict[str, Any], expected:
          "unclear-clause"),
         ("I want a refund on coats.", "(w / want-01 :ARG0 (i / i) :ARG1 (r / refund) :location (c / coat))",
          "coat", "location", "unclear-clause"),
+        ("I want to apply for a card.",
+         "(w / want-01 :ARG0 (i / i) :ARG1 (a / apply-02 :ARG0 i :ARG2 (c / card)))", "card", "ARG2",
+         "What do you want to apply for?"),
+        # The phrase does not belong to the verb.
+        ("I prefer a room with a bath.",
+         "(p / prefer-01 :ARG0 (i / i) :ARG1 (r / room) :ARG2 (b / bath))", "bath", "ARG2", "unclear-clause"),
+        ("I need a manager to be my doctor.",
+         "(n / need-01 :ARG0 (i / i) :ARG1 (m / manager) :ARG2 (d / doctor))", "doctor", "ARG2",
+         "unclear-clause"),
+        ("I sing and drink tea.", "(d / drink-01 :ARG0 (i / i) :ARG1 (t / tea))", "tea", "ARG1",
+         "unclear-clause"),
+        # Nobody asks for it.
+        ("I have a headache.", "(h / have-03 :ARG0 (i / i) :ARG1 (h2 / headache))", "headache", "ARG1",
+         "unclear-clause"),
+        ("It fits the rates.", "(f / fit-01 :ARG0 (i / it) :ARG1 (r / rate))", "rate", "ARG1",
+         "unclear-clause"),
+        ("A pipe burst in my wall.", "(b / burst-01 :ARG1 (p / pipe) :location (w / wall))", "wall",
+         "location", "unclear-clause"),
+        ("I stay for five days.", "(s / stay-01 :ARG0 (i / i) :time (d / day :quant 5))", "day", "time",
+         "unclear-clause"),
+        ("It leaves on time.", "(l / leave-11 :ARG0 (i / it) :time (t / time))", "time", "time",
+         "unclear-clause"),
+        ("I lost track of time.", "(l / lose-02 :ARG0 (i / i) :ARG1 (t / track))", "track", "ARG1",
+         "unsupported-edit"),
     ],
 )  # fmt: skip
 def test_a_phrase_is_asked_for(text: str, penman: str, top: str, role: str, expected: str) -> None:
@@ -307,6 +339,7 @@ def test_another_modality_takes_the_place_of_the_old_one(
     ("text", "penman", "reason"),
     [
         ("The days grow longer.", "(g / grow-01 :ARG1 (d / day) :ARG2 (l / long))", "kind-mismatch"),
+        ("That grows on trees.", "(g / grow-01 :ARG1 (t / that) :location (t2 / tree))", "kind-mismatch"),
         ("I often go home.", "(g / go-02 :ARG0 (i / i) :ARG4 (h / home))", "unclear-clause"),
         ("I don't go home.", "(g / go-02 :polarity - :ARG0 (i / i) :ARG4 (h / home))", "unclear-clause"),
         ("I used to go home.", "(u / used-to :ARG1 (g / go-02 :ARG0 (i / i)))", "kind-mismatch"),

@@ -103,8 +103,8 @@ def test_a_word_that_does_not_fit_its_place_is_refused(
 @pytest.mark.parametrize(
     ("text", "penman", "expected"),
     [
-        ("Have you seen it?", "(s / see-01 :ARG0 (y / you) :ARG1 (i / it) :polarity (a / amr-unknown))",
-         "Have I seen it?"),
+        ("When have you seen it?", "(s / see-01 :ARG0 (y / you) :ARG1 (i / it) :time (a / amr-unknown))",
+         "When have I seen it?"),
         ("You don't smoke, do you?",
          "(s / smoke-02 :ARG0 (y / you) :polarity - :ARG1-of (r / request-confirmation-91))",
          "I don't smoke, do I?"),

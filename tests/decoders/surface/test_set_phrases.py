@@ -100,6 +100,13 @@ def test_a_pronoun_has_the_right_case(text: str, expected: str) -> None:
         ("Would you mind opening the window?", "kind-mismatch"),
         ("Do you mind if I smoke?", "kind-mismatch"),
         ("We will meet you there.", "kind-mismatch"),
+        # Speakers know what they do, have and like.
+        ("Do you accept cards?", "kind-mismatch"),
+        ("Do you have a package?", "kind-mismatch"),
+        ("Are you late?", "kind-mismatch"),
+        ("What do you like?", "kind-mismatch"),
+        ("Do you have to go?", "Do I have to go?"),
+        ("How much do you pay?", "How much do I pay?"),
         ("Could you help me?", "Could I help you?"),
         ("Can I help you?", "Can you help me?"),
         ("Should I call her?", "Should you call her?"),

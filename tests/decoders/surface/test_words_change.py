@@ -119,6 +119,11 @@ def test_numbers_are_written_in_the_style_of_the_text(value: str, expected: str)
     assert changed(set_value, "She bought two red hats.", BOUGHT, "2", value) == expected
 
 
+def test_a_clock_time_is_written_in_the_style_of_the_text() -> None:
+    graph = '(l / leave-11 :ARG0 (i / it) :time (d / date-entity :time "2:00"))'
+    assert changed(set_value, "It leaves at two.", graph, '"2:00"', '"7:00"') == "It leaves at seven."
+
+
 @pytest.mark.parametrize(("value", "expected"), [("2", "The second bus left."), ("22", "no-form")])
 def test_ordinals_are_written_as_words_or_refused(value: str, expected: str) -> None:
     graph = "(l / leave-11 :ARG0 (b / bus :ord (o / ordinal-entity :value 1)))"

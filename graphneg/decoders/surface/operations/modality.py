@@ -93,6 +93,7 @@ def _refuse_thing(group: VerbGroup) -> None:
     head = subject[head_of(subject)]
     person = person_of(subject) if head.tag in ("PRS", "PRO", "PN") else ""
     named = all(token.tag == "NNP" for token in subject)
+    person = "" if head.lower in words_of("thing-subjects") else person
     known = person in ("i", "you", "he", "she", "they") if person else named or _is_person(head)
     if not known:
         raise RealisationError("kind-mismatch", f"'{head.text}' does not want or plan anything")

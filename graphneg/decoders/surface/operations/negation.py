@@ -207,6 +207,12 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
         or (verb.expanded in HAVE | DO and len(group.chain) > 1)
     ):
         _add_negation(sentence, verb, group)
+    # In "We're completely open", *open* may be tagged as a verb, because it follows an adverb.
+    elif (
+        "ADJ" in readings(verb.lower) and (be := tokens.get(tokens.run_start(group.first, ("RB",)) - 1)).is_be
+    ):
+        verb.tag = "JJ"
+        _add_negation(sentence, be, None)
     else:
         _support_by_do(sentence, group)
 

@@ -10,6 +10,8 @@ repeats "you don't want to know when the bus leaves". "Is it far?" becomes "I wa
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup
 from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
@@ -67,10 +69,19 @@ def state_question(source: SentenceDraft, k: int) -> None:
         if group.verb.lower in clitics:
             source.rewrite(group.verb, clitics[group.verb.lower])
         uninvert(source, group)
+        _correct_past(source)
     tokens[0].sentence_initial = False
     if tokens[0].tag != "NNP" and tokens[0].text != "I":
         tokens[0].text = tokens[0].lower
     state_wish(source, Token("to", "TO"), Token("know", "VB"), *([Token("if", "SC")] if polar else []))
+
+
+def _correct_past(source: SentenceDraft) -> None:
+    """Correct past forms that depend on the next word: "you lied to me", but "you lay on the sofa"."""
+    forms = dict(pair.split(":") for pair in words_of("forms-before"))
+    for token, following in pairwise(source.tokens):
+        if (form := forms.get(f"{token.lower}_{following.lower}")) is not None and token.tag == "VBD":
+            source.rewrite(token, form)
 
 
 def _correct_tags(source: SentenceDraft, k: int) -> None:

@@ -16,14 +16,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.surface.agreement import agree_with, case_of, follow, head_of, person_of, third_person
 from graphneg.decoders.surface.analysis.phrases import phrase
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft, question_tag
 from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup
-from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.draft import EDGE, RealisationError, Token, Tokens
 from graphneg.decoders.surface.inflection import (
     DO,
     HAVE,
@@ -37,7 +37,7 @@ from graphneg.decoders.surface.operations.mood import invert
 from graphneg.decoders.surface.operations.pronouns import change_persons
 from graphneg.decoders.surface.operations.tense import TENSES
 from graphneg.decoders.surface.refusals import apply_rules, is_dangling, refuse_idiom, refuse_person
-from graphneg.english.gazetteer import TITLES
+from graphneg.english.gazetteer import TEMPORAL_UNITS, TITLES
 from graphneg.english.noun_kinds import kind_of, lexeme
 from graphneg.english.reply_frames import ReplyFrame
 from graphneg.english.tagging import NOUNS, VERBS
@@ -642,6 +642,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     Raises:
         RealisationError: The phrase cannot be asked for.
     """
+    refuse_fixed_phrase(source, k)
     tokens, target = source.tokens, phrase(source, k)
     start, end = target.start, max([target.end - 1, *source.subtree_indices(k)]) + 1
     group = next(group for group in source.parse_verbs() if group.is_main)
@@ -662,6 +663,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     kind, before = kind_of(lexeme(source.node(k).concept or "")), tokens[start - 1]
     place = kind == "place" and before.lower in words_of("place-prepositions")
     word = _PLACES_AND_TIMES.get(role, "where" if place else "who" if kind == "person" else "what")
+    _refuse_unnatural_question(source, group, word, start)
     if role in _PLACES_AND_TIMES or place:
         _refuse_circumstance(source, word, start, end)
         # In "in the first half", the node may be aligned only with "half", so extend the phrase to the left.
@@ -698,6 +700,53 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     source.insert(0, *since, Token(word, "WP"))
 
 
+def _refuse_unnatural_question(source: SentenceDraft, group: VerbGroup, word: str, start: int) -> None:
+    """Refuse a question that nobody would ask, or that is not clear without the words it leaves out.
+
+    Args:
+        source: The sentence before a phrase is replaced by the question word.
+        group: The verb group of the main clause.
+        word: The question word.
+        start: The index of the first word of the phrase.
+
+    Raises:
+        RealisationError: The question would not be natural (``unclear-clause``).
+    """
+    tokens = source.tokens
+    # "A pipe burst in my wall", "There are stores in Paris": the question would not be about a known thing.
+    refuse_indefinite(source)
+    if tokens[0].lower in ("there", "here"):
+        raise RealisationError("unclear-clause", "the sentence says only that something exists")
+    # "What will you send a message and take?": only one of the joined parts is asked for.
+    if any(token.tag == "CC" for token in tokens):
+        raise RealisationError(
+            "unclear-clause", "the sentence has joined parts, of which only one is asked for"
+        )
+    # "I need a manager to be my spokesperson" -> "Who do you need a manager to be?"
+    loose = any(
+        token.tag == "TO"
+        and tokens.get(index + 1).tag == "VB"
+        and tokens.get(index - 1).tag not in (*VERBS, "AX")
+        for index, token in enumerate(tokens[:start])
+    )
+    if loose:
+        raise RealisationError("unclear-clause", "a noun governs the infinitive of the phrase to ask for")
+    if word not in ("what", "who"):
+        return
+    # "What does it fit?", "What is it?": "it" may not be clear, and speakers do not ask what a thing is.
+    if tokens[0].lower in words_of("thing-subjects"):
+        raise RealisationError("unclear-clause", "the question would not say what it is about")
+    before = tokens[start - 1]
+    # In "I prefer a room with a bath", the preposition does not belong to the verb. In "I want to apply for a
+    # card", it does.
+    verb = before if before.tag in (*VERBS, "AX") else tokens.get(start - 2)
+    if verb.tag not in (*VERBS, "AX"):
+        raise RealisationError("unclear-clause", "the phrase to ask for does not belong to the verb")
+    # Nobody asks "What do you have?" for "I have a headache".
+    if verb.is_be or tokens[group.main].is_be or verb.expanded in HAVE:
+        raise RealisationError("unclear-clause", f"nobody asks for what follows '{verb.text}'")
+
+
 def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int) -> None:
     """Refuse to ask *when* or *where* if the time or place is not at the end of the sentence or not unique.
 
@@ -714,10 +763,26 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
     before = tokens[start - 1]
     if word == "where" and before.lower not in words_of("place-prepositions") and before.tag not in VERBS:
         raise RealisationError("unclear-clause", "the phrase may not be a place")
+    if word == "where" and any(token.lower in words_of("unasked-places") for token in phrase_words):
+        raise RealisationError("unclear-clause", "nobody asks for such a place with 'where'")
     if word != "when":
         return
     if any(token.lower in words_of("unasked") for token in phrase_words):
-        raise RealisationError("unclear-clause", "nobody asks for a frequency with 'when'")
+        raise RealisationError("unclear-clause", "nobody asks for a frequency or a duration with 'when'")
+    # "When is the offer valid?" does not ask for the duration in "The offer is valid for five days".
+    if "for" in (before.lower, tokens[start].lower):
+        raise RealisationError("unclear-clause", "nobody asks for a duration with 'when'")
+    # In "I turned 18 last month", "18" does not belong to the time.
+    if any(token.lower in words_of("time-openings") for token in phrase_words[1:] if token.tag != "IN"):
+        raise RealisationError("unclear-clause", "the phrase contains more than the time")
+    # "I'm nervous about my presentation on Friday" does not say when the speaker is nervous.
+    group = next(group for group in source.parse_verbs() if group.is_main)
+    if (
+        before.tag == "IN"
+        and tokens[group.main].is_be
+        and any(token.tag in ("IN", "TO") for token in tokens[group.main : start - 1])
+    ):
+        raise RealisationError("unclear-clause", "the time may belong to another phrase")
     # If another time remained, the question would be wrong: "When will you call me sometime?", "When does it
     # leave at half past seven?"
     if any(token.tag == "CD" or token.lower in TIME_NOUNS | _SOME_TIME for token in others):
@@ -741,21 +806,40 @@ def correct_changed_sentence(source: SentenceDraft) -> None:
         source: The sentence, edited in place.
 
     Raises:
-        RealisationError: A new time word cannot be used at its position: "I have been here after", "I
-            yesterday came" (``unclear-clause``).
+        RealisationError: A new time word cannot be used at its position ("I have been here after", "I
+            yesterday came") or with the duration of the sentence (``unclear-clause``).
     """
     tokens = source.tokens
     group = next((group for group in source.parse_verbs() if group.is_main), None)
     for index, token in enumerate(tokens):
         is_new = token.lower in TENSES and group is not None and group.start < index < group.main
-        if is_new or (token.lower in words_of("time-relations") and tokens.get(index + 1).tag == "EN"):
+        after = tokens.get(index + 1)
+        related = token.lower in words_of("time-relations") and (after.tag == "EN" or after.lower == "than")
+        if is_new or related:
             raise RealisationError("unclear-clause", f"'{token.text}' does not fit its place in the sentence")
+        # "It was leaking for a couple of days yesterday": a duration does not fit the new time.
+        if token.lower in TENSES and _has_duration(tokens):
+            raise RealisationError("unclear-clause", f"'{token.text}' does not go with a duration")
+    for token, following in pairwise(tokens):
+        if following.lower in words_of("hundredths") and re.fullmatch(r"\d{3,}", token.text):
+            raise RealisationError("unclear-clause", f"nobody says '{token.text} {following.text}'")
     for index, token in enumerate(tokens):
         if (
             token.lower == "less"
             and source.tokens.get(source.tokens.run_end(index + 1, ("JJ", "VBG", "NN"))).tag == "NNS"
         ):
             source.rewrite(token, "fewer")
+
+
+def _has_duration(tokens: Tokens) -> bool:
+    """Return whether a sentence says how long something lasts: "for a couple of days"."""
+    for index, token in enumerate(tokens):
+        if token.lower != "for":
+            continue
+        rest = takewhile(lambda one: one.tag in ("DT", "JJ", "CD", "RB", "IN", *NOUNS), tokens[index + 1 :])
+        if any(one.lemma in TEMPORAL_UNITS or one.lower in TEMPORAL_UNITS for one in rest):
+            return True
+    return False
 
 
 def put_into_frame(source: SentenceDraft, form: ReplyFrame) -> None:

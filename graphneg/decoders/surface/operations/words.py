@@ -456,6 +456,9 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
         if token.tag == "RB" and int(bare) not in (1, -1):
             raise RealisationError("no-form", f"'{word}' is not an adverb")
         return word
+    # A full hour in words stays in words: "from two to three" -> "from seven to three".
+    if role == "time" and bare.endswith(":00") and token.lower in NUMBERS:
+        return _WORDS_OF_NUMBERS[int(bare[:-3])]
     if not re.fullmatch(r"\d+", bare) or token.text[0].isdigit():
         return bare
     # The old number was written in words, so also write the new number in words if it is below 100 or a round
