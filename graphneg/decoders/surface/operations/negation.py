@@ -30,7 +30,7 @@ from graphneg.decoders.surface.inflection import (
 from graphneg.decoders.surface.refusal_rules import apply_rules
 from graphneg.decoders.surface.refusals import refuse_answer, refuse_negation
 from graphneg.english.tagging import NOUNS, VERBS
-from graphneg.english.words import word_class, word_map
+from graphneg.english.words import readings, word_class, word_map
 
 # Maps words such as *some* to the words that replace them in negative clauses, such as *any*.
 _ASSERTIVE = word_map("assertive")
