@@ -69,8 +69,8 @@ PIPELINE = "load: [{corpus: everyday, paths: []}]\nwrite: out.jsonl\n"
 
 def with_value(whole: Any, path: tuple[str | int, ...], value: object) -> Any:
     """Return a copy of a JSON value in which the value at a path is replaced."""
-    copy = json.loads(json.dumps(whole))
-    place = copy
+    copy: Any = json.loads(json.dumps(whole))
+    place: Any = copy
     for key in path[:-1]:
         place = place[key]
     assert path[-1] in place or isinstance(place, list)

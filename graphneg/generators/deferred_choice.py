@@ -197,6 +197,9 @@ def _candidate_index(item: tuple[int, Any]) -> int:
     return item[0]
 
 
+_OPTIONS = "the options of the choice"
+
+
 def choosing(choice: Mapping[str, Any]) -> Choose:
     """Create the function that chooses the final responses for each context from all candidates.
 
@@ -211,14 +214,12 @@ def choosing(choice: Mapping[str, Any]) -> Choose:
         InputError: No chooser has the given name, or an option has the wrong type.
     """
     options = dict(choice)
-    by = options.pop("by", None)
-    options = converted(options, dict[str, int | float | None], "the options of the choice")
-    match by:
+    match options.pop("by", None):
         case "new texts":
-            return _new_texts(**options)
+            return _new_texts(**converted(options, dict[str, int], _OPTIONS))
         case "sentences":
-            return _sentences(**options)
-        case _:
+            return _sentences(**converted(options, dict[str, int | float | None], _OPTIONS))
+        case by:
             raise InputError(f"this version of graphneg has no chooser {by!r}")
 
 

@@ -582,7 +582,7 @@ class TestUserTransforms:
             f"RETURN d.id AS dialogue, collect({{amr: t.amr, position: 0, site: {site},\n"
             "  op: 'add', role: 'mod', concept: 'very'}) AS edits"
         )
-        some = {"transforms": ["many"], "limit": 1}
+        some: dict[str, Any] = {"transforms": ["many"], "limit": 1}
         allowed = transform_folder(tmp_path / "few", query.replace("AMOUNT", "200"), "many")
         made(dialogues, folders=[allowed], **some)
         folder = transform_folder(tmp_path / "own", query.replace("AMOUNT", str(MOST_EDITS + 1)), "many")
