@@ -215,7 +215,7 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
 
 
 def _write_mark(lock: BinaryIO, file: Path) -> None:
-    """Write the mark into a new lock file. Remove the file if that is not possible, such as on a full disk."""
+    """Write the mark into a new lock file. Remove the file if that fails, for example on a full disk."""
     try:
         lock.write(_MARK)
         lock.flush()
