@@ -96,6 +96,8 @@ def files_digest(files: Iterable[Path]) -> str:
 _SAMPLES, _SAMPLE = 64, 4096
 """Number and size in bytes of the pieces that `with_model_digests` reads from the middle of a large file."""
 _WEIGHTS = frozenset((".bin", ".gguf", ".pt", ".safetensors"))
+_CONFIGS = ("config.json", "config.cfg")
+"""Files that every folder of a model contains: the first one for Hugging Face, the second one for spaCy."""
 _OUTPUTS = frozenset(("checkpoints", "runs"))
 """Folders in the folder of a model that training writes and that loading a model does not read."""
 
@@ -109,7 +111,8 @@ def with_model_digests(facts: Any) -> Any:
 
     Args:
         facts: The value, of dicts, lists, tuples, paths and JSON values. A text counts as the path of a model
-            if it names a file of weights, or a folder with a file ``config.json``.
+            if it names a file of weights, or a folder with a file ``config.json`` (``config.cfg`` in a model
+            of spaCy).
 
     Returns:
         The same value, in which the path of a model has the form ``PATH@DIGEST``.
@@ -147,7 +150,7 @@ def _model_files(path: str | Path) -> list[tuple[str, Path]]:
         place = expand_home(path)
         if place.suffix in _WEIGHTS and place.is_file():
             return [(place.name, place)]
-        if not (place / "config.json").is_file():
+        if not any((place / name).is_file() for name in _CONFIGS):
             return []
         named = [(file.relative_to(place), file) for file in sorted(place.rglob("*")) if file.is_file()]
     # The text may contain a NUL, or the name of an unknown user, as in "~nobody-here/x".

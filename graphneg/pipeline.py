@@ -40,7 +40,7 @@ from graphneg.editing.export import Exported
 from graphneg.editing.recipes import GENERATED, chosen_recipe
 from graphneg.editing.transforms import Transform, load_transforms
 from graphneg.errors import GraphnegError, InputError, PenmanError, first_line
-from graphneg.hashing import fingerprint
+from graphneg.hashing import fingerprint, with_model_digests
 from graphneg.ingest.blocks import Load, block_records, sort_records
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.validation import GraphDialogues
@@ -398,7 +398,8 @@ def _run_folders(blocks: Path) -> list[Path]:
 
 def _settings(pipeline: Pipeline) -> Any:
     """Return the settings of a pipeline that determine the content of its output."""
-    facts = msgspec.to_builtins(pipeline) | {"queries": _queries(pipeline)}
+    # The path of a model does not show whether another model has been saved to it.
+    facts = with_model_digests(msgspec.to_builtins(pipeline)) | {"queries": _queries(pipeline)}
     # Leave out the numbers of workers and the name of the output file, which do not change the negatives.
     return {name: facts[name] for name in facts if name not in {"parse_workers", "negative_workers", "write"}}
 

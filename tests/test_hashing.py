@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,10 +49,11 @@ class TestFingerprints:
         assert fingerprint({"path": Path("a")}) != fingerprint({"path": Path("b")})
 
 
-def test_a_model_that_was_replaced_at_the_same_path_has_another_digest(tmp_path: Path) -> None:
+@pytest.mark.parametrize("config", ["config.json", "config.cfg"])
+def test_a_model_that_was_replaced_at_the_same_path_has_another_digest(tmp_path: Path, config: str) -> None:
     def written(folder: str, weights: bytes) -> Path:
         (tmp_path / folder / "pooling").mkdir(parents=True, exist_ok=True)
-        (tmp_path / folder / "config.json").write_text("{}")
+        (tmp_path / folder / config).write_text("{}")
         (tmp_path / folder / "model.safetensors").write_bytes(weights)
         return tmp_path / folder
 

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
 
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.english.pipelines import find_pipeline
 from graphneg.errors import InputError, StoreError
 from graphneg.ingest.bulk import BulkFiles
 from graphneg.model import Rejected
@@ -180,6 +182,20 @@ def test_a_changed_transform_starts_the_run_again(tmp_path: Path, chats: Path) -
         run_pipeline(pipeline)
 
 
+def test_a_model_that_was_replaced_at_the_same_path_starts_the_run_again(tmp_path: Path, chats: Path) -> None:
+    model = tmp_path / "model"
+    spacy.load(find_pipeline(None, "en") or "").to_disk(model)
+    asked = {"parse": {"options": {"model": str(model)}}, "negatives": {"recipe": "contradiction"}}
+    pipeline, again = read_pipeline(written(tmp_path, chats, **asked)), Stopping(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run_pipeline(pipeline, progress=Stopping(interrupt))
+    with (model / "meta.json").open("a") as file:
+        file.write("\n")
+    with pytest.raises(KeyboardInterrupt):
+        run_pipeline(pipeline, progress=again)
+    assert again.first == 0  # The block that the other model parsed is not used.
+
+
 def test_damaged_blocks_are_made_again(tmp_path: Path, chats: Path, expected: bytes) -> None:
     pipeline, stopping = read_pipeline(written(tmp_path, chats)), Stopping(interrupt)
     for _ in range(2):
@@ -194,6 +210,19 @@ def test_damaged_blocks_are_made_again(tmp_path: Path, chats: Path, expected: by
     again = {item.place: item.reason for item in refused if "made again" in item.reason}
     assert set(again) == {"block 1/3", "block 2/3"}
     assert "was changed or damaged" in again["block 1/3"] and "contains block 1/3" in again["block 2/3"]
+
+
+def test_damaged_records_of_a_block_are_read_again(tmp_path: Path, chats: Path, expected: bytes) -> None:
+    pipeline = read_pipeline(written(tmp_path, chats))
+    with pytest.raises(KeyboardInterrupt):
+        run_pipeline(pipeline, progress=Stopping(interrupt))
+    [*_, last] = sorted(tmp_path.glob("*.blocks/*/records/*-of-3"))
+    last.write_bytes(last.read_bytes().replace(b"I ", b"U "))
+    refused: list[Rejected] = []
+    again = Stopping()
+    run_pipeline(pipeline, progress=again, on_rejected=refused.append)
+    assert again.first == 1 and (tmp_path / "negatives.jsonl").read_bytes() == expected
+    assert any(one.reason == "read again, because 3-of-3 was changed or damaged" for one in refused)
 
 
 @pytest.mark.parametrize("kind", ["folder", "link"])

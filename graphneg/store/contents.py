@@ -143,7 +143,7 @@ def _texts(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
         A row for each dialogue, then a row for each dialogue that has responses.
     """
     for row in store.read(cypher_text("read/texts"), ids=list(ids)):
-        yield _encoded([row["id"], row["corpus"], row["split"], *_sorted(row["turns"])])
+        yield _encoded([row["id"], row["corpus"], row["split"], row["sort_key"], *_sorted(row["turns"])])
     for row in store.read(cypher_text("read/responses"), ids=list(ids)):
         yield _encoded([row["id"], *_sorted(row["responses"])])
 
@@ -153,10 +153,11 @@ def _texts_and_graphs(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
     yield from _texts(store, ids)
     amrs = [row["amr"] for row in store.read(cypher_text("read/amrs"), ids=list(ids))]
     [found] = store.read(cypher_text("read/graph_contents"), amrs=amrs)
-    # The last value in the row of a node is a list of its edges. Sort it, because servers return the edges in
-    # any order.
-    for node in found["nodes"]:
-        node[-1].sort(key=_encoded)
+    # The last values in the row of a node are its words and its edges. Sort both lists, because servers return
+    # them in any order.
+    for *_, words, edges in found["nodes"]:
+        words.sort()
+        edges.sort(key=_encoded)
     yield from sorted(map(_encoded, found["nodes"]))
 
 

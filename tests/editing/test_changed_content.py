@@ -23,6 +23,13 @@ CHANGES = [
     "MATCH (a:Term) WITH a ORDER BY a.text LIMIT 1 CREATE (a)-[:SHIFTS_TO {count: 7}]->(a)",
     "MATCH (n:Response) SET n.text = 'Changed: ' + n.text",
     "MATCH (:Term)-[n:OPPOSITE]->(:Term) DELETE n",
+    "MATCH (n:AmrNode) WHERE n.clause_type = 'statement' SET n.clause_type = 'order'",
+    "MATCH (n:AmrNode) REMOVE n.repeatable",
+    "MATCH (n:AmrNode) SET n.classes = []",
+    "MATCH (n:AmrNode) SET n.start = 0, n.end = 1",
+    "MATCH (:AmrNode)-[n:LEXEME]->(:Term) DELETE n",
+    "MATCH (n:Dialogue) SET n.order = 'z' + n.order",
+    "MATCH (n:Amr) WHERE n.id CONTAINS '/train/1' SET n.foreign = true",
 ]
 
 
