@@ -59,6 +59,8 @@ _WRITTEN_OUT = re.compile(
 )
 # Tags of the words before which a word that may refer to another sentence is only a degree.
 _AFTER_DEGREES = {"such": ("DT",), "rather": ("JJ", "RB")}
+# The number of hours on a clock face.
+_HOURS = 12
 _EXCHANGED = {"i": "you", "you": "i"}
 # Tags of words that can follow a determiner in its noun phrase.
 _IN_PHRASE = NOUNS | {"JJ", "CD", "VBG", "VBN", "RB"}
@@ -822,6 +824,13 @@ def correct_changed_sentence(source: SentenceDraft) -> None:
     for token, following in pairwise(tokens):
         if following.lower in words_of("hundredths") and re.fullmatch(r"\d{3,}", token.text):
             raise RealisationError("unclear-clause", f"nobody says '{token.text} {following.text}'")
+        # "At 6 thirty pm" does not become "at 72 pm".
+        late = re.fullmatch(r"\d+", token.text) and int(token.text) > _HOURS
+        if late and following.lower in words_of("after-hours"):
+            raise RealisationError("unclear-clause", f"there is no hour '{token.text} {following.text}'")
+        # "I'd better give" does not become "I would better have given".
+        if token.lower == "better" and (following.lower == "have" or following.tag == "VBD"):
+            raise RealisationError("unclear-clause", "'had better' has no other tense")
     for index, token in enumerate(tokens):
         if (
             token.lower == "less"
