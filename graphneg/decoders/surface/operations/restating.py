@@ -829,7 +829,8 @@ def correct_changed_sentence(source: SentenceDraft) -> None:
         if late and following.lower in words_of("after-hours"):
             raise RealisationError("unclear-clause", f"there is no hour '{token.text} {following.text}'")
         # "I'd better give" does not become "I would better have given".
-        if token.lower == "better" and (following.lower == "have" or following.tag == "VBD"):
+        changed = following.lower == "have" or (following.tag in VERBS and following.lower != following.lemma)
+        if token.lower == "better" and changed:
             raise RealisationError("unclear-clause", "'had better' has no other tense")
     for index, token in enumerate(tokens):
         if (
