@@ -179,8 +179,9 @@ def refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case
     # In "Do you have a package?", *have* is no auxiliary, although it may be tagged as one.
     if case == Case.SUBJECT and before.lower in DO and before.tag == "AX" and after.lower == "have":
         wh = sentence.tokens.get(index - 2).tag == "WP"
-        rules = {"person": person, "modal": before, "main": after, "question_word": wh}
-        apply_rules(sentence, "question-person", index, **rules)
+        apply_rules(
+            sentence, "question-person", index, person=person, modal=before, main=after, question_word=wh
+        )
     for group in sentence.parse_verbs() if case == Case.SUBJECT else ():
         if group.asks and group.subject is not None and group.subject[0] <= index < group.subject[1]:
             wh = sentence.tokens.get(group.first - 1).tag == "WP"

@@ -105,6 +105,7 @@ def test_a_pronoun_has_the_right_case(text: str, expected: str) -> None:
         ("Do you have a package?", "kind-mismatch"),
         ("Are you late?", "kind-mismatch"),
         ("What do you like?", "kind-mismatch"),
+        ("Yes, you're right.", "kind-mismatch"),
         ("Do you have to go?", "Do I have to go?"),
         ("How much do you pay?", "How much do I pay?"),
         ("Could you help me?", "Could I help you?"),

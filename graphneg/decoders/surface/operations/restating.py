@@ -60,6 +60,8 @@ _WRITTEN_OUT = re.compile(
 # *Such* and *rather* may refer to another sentence. Before a word with one of these tags, they only express a
 # degree: "such a nice day", "rather cold".
 _AFTER_DEGREES = {"such": ("DT",), "rather": ("JJ", "RB")}
+# The number of hours on a clock face.
+_HOURS = 12
 _EXCHANGED = {"i": "you", "you": "i"}
 # Tags of words that can follow a determiner in its noun phrase.
 _IN_PHRASE = NOUNS | {"JJ", "CD", "VBG", "VBN", "RB"}
@@ -823,6 +825,14 @@ def correct_changed_sentence(source: SentenceDraft) -> None:
     for token, following in pairwise(tokens):
         if following.lower in words_of("hundredths") and re.fullmatch(r"\d{3,}", token.text):
             raise RealisationError("unclear-clause", f"nobody says '{token.text} {following.text}'")
+        # "At 6 thirty pm" does not become "at 72 pm".
+        late = re.fullmatch(r"\d+", token.text) and int(token.text) > _HOURS
+        if late and following.lower in words_of("after-hours"):
+            raise RealisationError("unclear-clause", f"there is no hour '{token.text} {following.text}'")
+        # "I'd better give" does not become "I would better have given".
+        changed = following.lower == "have" or (following.tag in VERBS and following.lower != following.lemma)
+        if token.lower == "better" and changed:
+            raise RealisationError("unclear-clause", "'had better' has no other tense")
     for index, token in enumerate(tokens):
         if (
             token.lower == "less"
