@@ -22,7 +22,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +98,23 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
         os.close(opened)
         raise foreign_file_error(path)
     return os.fdopen(opened, "r+b" if writable else "rb")
+
+
+def refuse_links(paths: Iterable[Path]) -> None:
+    """Refuse symbolic links at names that graphneg is going to use inside an output folder.
+
+    A folder that the user names may be a link, which is followed, as usual on Unix. The content of the
+    folder, however, may come from somebody else: a link in it could lead to any file of the user.
+
+    Args:
+        paths: Files and folders inside the output folder, which need not exist.
+
+    Raises:
+        InputError: One of them is a symbolic link.
+    """  # noqa: DOC501, DOC502
+    for path in paths:
+        if path.is_symlink():
+            raise foreign_file_error(path)
 
 
 def foreign_file_error(path: Path) -> InputError:
@@ -182,6 +199,23 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
             if _is_marked(lock):
                 with suppress(OSError):  # Windows cannot remove an open file, so the lock file remains.
                     file.unlink()
+
+
+def remove_stale_lock(path: Path) -> None:
+    """Remove the lock file and the temporary files that a killed run has left beside an output.
+
+    A run that writes the output does this itself. Call this function if nothing will be written, for example
+    because the output is complete: the run may have been killed after it had renamed the finished file, and
+    before it removed its lock file. A lock that another run holds and a file of another program are kept.
+
+    Args:
+        path: The output file.
+    """
+    file = path.with_name(f".{path.name}.lock")
+    # Look for the file first, because `locked` would create it.
+    if os.path.lexists(file):
+        with suppress(InputError, OSError), locked(path, file):
+            pass
 
 
 def _acquired(path: Path, file: Path) -> BinaryIO:
