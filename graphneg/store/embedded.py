@@ -70,11 +70,11 @@ FORMER_NAMES = (supervisor.ENDPOINT, supervisor.LOG, supervisor.ROOT, "password"
 LARGEST_MARK = 65_536
 """Maximum size of ``store.json``, in bytes."""
 LOG_NOISE = re.compile(
-    r"incubator|Polyglot|sponsor|Plugins directory|^\s+at |^\s*\.\.\. \d+ more|"
+    r"incubator|Polyglot|sponsor|Plugins directory|\]\[aot|AOTConfiguration|^\s+at |^\s*\.\.\. \d+ more|"
     r"Could not create the Java Virtual Machine|A fatal exception has occurred"
 )
-"""Pattern of log lines that do not help to explain a server's failure: startup notices, stack frames and what
-Java says after the reason."""
+"""Pattern of log lines that do not help to explain a server's failure: startup notices, notes on archives of
+classes, stack frames and what Java says after the reason."""
 LOG_TROUBLE = re.compile(r"SEVER|ERROR|Exception|Error|WARNI|No space|Permission|denied|cannot|Could not")
 """Pattern of log lines that may explain why a server failed."""
 _LONGEST_REASON = 300
@@ -141,6 +141,18 @@ def _folder_of_run_directories() -> Path:
         f"there is no directory for a server's private files: {' and '.join(reasons)} can't be used; "
         "set XDG_CACHE_HOME to a directory of your own"
     )
+
+
+def _folder_of_archives() -> str:
+    """Return the folder for archives of Java classes; an empty string if there shall be no archive."""
+    # GRAPHNEG_JAVA may name a script, whose Java can change while the script does not.
+    if os.environ.get("GRAPHNEG_JAVA"):
+        return ""
+    try:
+        return str(private_folder(user_cache_path("graphneg") / "java"))
+    # An archive only makes the server start faster, so go on without it.
+    except OSError:
+        return ""
 
 
 def _prepare(directory: Path, engine_version: str) -> None:
@@ -697,6 +709,7 @@ def _start_supervisor(
     version = importlib.metadata.version("graphneg")
     order = {**engine, "directory": str(directory), "graphneg": version, "temporary": is_temporary}
     order["runs"] = str(_folder_of_run_directories())
+    order["archives"] = _folder_of_archives()
     process = subprocess.Popen(
         [sys.executable, "-I", supervisor.__file__],
         cwd=directory,

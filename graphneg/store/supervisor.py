@@ -11,11 +11,13 @@ takes the lock of the store directory, starts the server (a Java process), and l
   Java is stopped at once. A temporary store directory is removed at the end.
 - **Java**: If the supervisor dies, Java is killed: by the kernel on Linux, and by a watchdog process on other
   systems. Java inherits the lock of the store directory, so that the lock is held until Java has ended.
+- **Archive**: Java reads its classes from an archive in the user's cache, so that it starts faster. The first
+  supervisor makes the archive when its server has ended; see `graphneg.java_archive`.
 - **Files**: The store directory contains only data. The other files of a running server (connection data,
   passwords, log, configuration) are in a private run directory; see `run_directory`. It is removed when the
   server ends. If the server failed, its log is kept there.
 
-This file imports only the standard library and three modules of graphneg that import only the standard
+This file imports only the standard library and four modules of graphneg that import only the standard
 library, so that it starts quickly. It runs in Python's isolated mode, so that it imports nothing from the
 user's working directory.
 """
@@ -46,6 +48,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from graphneg.checksums import forget_checksums, read_checksums, write_checksums
 from graphneg.file_locks import lock_exclusively
+from graphneg.java_archive import archive_flags, archive_path, make_archive, recording_of
 from graphneg.private_files import private_folder, private_opener, untrusted_opener
 
 # Remove the folder of graphneg from the path, because all later imports are from the standard library.
@@ -108,6 +111,10 @@ ABANDONED_SECONDS = 86_400.0
 """Age in seconds from which the run directory of a killed server is removed."""
 LISTENING = re.compile(rb"BOLT connections on \S*:(\d+)")
 """Pattern of the log line that contains the port of the server."""
+ENDED = (0, 128 + signal.SIGTERM)
+"""Exit statuses of Java if it has ended properly. The second one follows a request to stop."""
+CRASHED = tuple(-number for number in (signal.SIGABRT, signal.SIGSEGV, getattr(signal, "SIGBUS", 0)))
+"""Exit statuses of Java if the virtual machine itself has failed."""
 JAVA_FLAGS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
     "-XX:+UseCompactObjectHeaders",
@@ -220,8 +227,9 @@ class Supervisor:
         directory: The store directory.
         run: The run directory.
         order: The settings: ``java`` (the Java program), ``jars`` (the folder of the engine), ``version`` (of
-            the engine), ``heap`` (size of the Java heap), ``graphneg`` (its version) and ``temporary``
-            (whether to remove the store directory at the end).
+            the engine), ``heap`` (size of the Java heap), ``graphneg`` (its version), ``archives`` (the
+            folder for archives of Java classes; empty for none) and ``temporary`` (whether to remove the
+            store directory at the end).
         lock: The open lock file of the store, which Java inherits.
     """
 
@@ -254,7 +262,8 @@ class Supervisor:
         self._checksums = read_checksums(directory)
         forget_checksums(directory)
         accounts = {OWNER: self._password, READER: self._reader_password}
-        self._java = _start_java(directory, run, order, accounts, lock)
+        self._archive = _archive(order)
+        self._java = _start_java(directory, run, order, accounts, self._archive, lock)
         self._watchdog = _start_watchdog(self._java.pid)
 
     def run(self) -> int:
@@ -395,6 +404,8 @@ class Supervisor:
             self._java.wait()
         if self._watchdog:
             self._watchdog.communicate(b"done")
+        if self._archive:
+            self._tend_archive(self._archive)
         if is_there and self._order["temporary"]:
             shutil.rmtree(self._directory, ignore_errors=True)
         elif is_there and not has_failed:
@@ -409,6 +420,16 @@ class Supervisor:
         else:
             shutil.rmtree(self._run, ignore_errors=True)
 
+    def _tend_archive(self, archive: Path) -> None:
+        """Make the archive if Java has made a recording, and remove an archive with which Java crashes."""
+        with contextlib.suppress(OSError):
+            if not self._bolt_port and self._java.returncode in CRASHED:
+                archive.unlink(missing_ok=True)
+            if self._java.returncode in ENDED:
+                make_archive(archive, _java_command(self._order), _java_environment())
+            else:
+                recording_of(archive).unlink(missing_ok=True)
+
 
 def _send_line(user: socket.socket, line: bytes) -> None:
     """Send a line to a user process. Ignore errors: if the process is gone, the next read will fail."""
@@ -416,8 +437,33 @@ def _send_line(user: socket.socket, line: bytes) -> None:
         user.send(line)
 
 
+def _archive(order: dict[str, Any]) -> Path | None:
+    """Return the path of the archive of Java classes, or None if there is no folder for it."""
+    if not order["archives"]:
+        return None
+    try:
+        return archive_path(Path(order["archives"]), order["java"], Path(order["jars"]), JAVA_FLAGS)
+    except OSError:
+        return None
+
+
+def _java_command(order: dict[str, Any]) -> list[str]:
+    """Return the Java program with its flags, without the settings of the server and the class to run."""
+    return [order["java"], *JAVA_FLAGS, f"-Xmx{order['heap']}", "-cp", str(Path(order["jars"]) / "*")]
+
+
+def _java_environment() -> dict[str, str]:
+    # Set a UTF-8 locale. In the C locale, Java cannot open paths with non-ASCII characters.
+    return {**os.environ, "LC_ALL": "C.UTF-8"} if sys.platform == "linux" else {**os.environ}
+
+
 def _start_java(
-    directory: Path, run: Path, order: dict[str, Any], accounts: dict[str, str], lock: IO[bytes]
+    directory: Path,
+    run: Path,
+    order: dict[str, Any],
+    accounts: dict[str, str],
+    archive: Path | None,
+    lock: IO[bytes],
 ) -> subprocess.Popen[bytes]:
     """Start the Java server with new passwords. The server itself chooses free ports."""
     # Create a new root folder, where the server looks for plugins and configuration. It must be outside the
@@ -445,13 +491,13 @@ def _start_java(
         "queryMaxConcurrent": 64,
         "server.mode": "development",
     }
+    environment = _java_environment()
     command = [
-        *(order["java"], *JAVA_FLAGS, f"-Xmx{order['heap']}"),
+        *_java_command(order),
+        *(archive_flags(archive, environment) if archive else ()),
         *(f"-Darcadedb.{name}={value}" for name, value in settings.items()),
-        *("-cp", str(Path(order["jars"]) / "*"), "com.arcadedb.server.ArcadeDBServer"),
+        "com.arcadedb.server.ArcadeDBServer",
     ]
-    # Set a UTF-8 locale. In the C locale, Java cannot open paths with non-ASCII characters.
-    environment = {**os.environ, "LC_ALL": "C.UTF-8"} if sys.platform == "linux" else None
     with (run / LOG).open("wb") as log:
         return subprocess.Popen(
             command,
