@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
@@ -118,12 +119,21 @@ def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> R
     return command_line(capfd)
 
 
-@pytest.fixture(scope="module")
-def everyday(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
-    """Load the bundled corpus into an embedded store, whose server runs until the module's last test."""
-    path = tmp_path_factory.mktemp("everyday") / "store"
+@pytest.fixture(scope="session")
+def loaded_everyday(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Load the bundled corpus into a store whose server has ended, for tests that copy the store."""
+    path = tmp_path_factory.mktemp("loaded") / "store"
     with DialogueGraph(open_store(path)) as graph:
         graph.load("everyday")
+    return path
+
+
+@pytest.fixture(scope="module")
+def everyday(loaded_everyday: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+    """Copy an embedded store with the bundled corpus. Its server runs until the module's last test."""
+    path = tmp_path_factory.mktemp("everyday") / "store"
+    shutil.copytree(loaded_everyday, path)
+    with open_store(path):
         yield path
 
 

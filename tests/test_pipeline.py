@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -57,11 +58,11 @@ def chats(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def expected(chats: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def expected(chats: Path, loaded_everyday: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Return the negatives that separate commands write in one process."""
     folder = tmp_path_factory.mktemp("one")
+    shutil.copytree(loaded_everyday, folder / "store")
     with DialogueGraph(open_store(folder / "store")) as graph:
-        graph.load("everyday")
         graph.load("dialogues", chats, name="own", split="all")
         graph.parse(processes=1)
         graph.negatives(**RECIPE).to_jsonl(folder / "negatives.jsonl")

@@ -245,14 +245,14 @@ class TestNegatives:
             assert text in ended.out
 
     def test_the_examples_of_the_help_run_on_the_bundled_corpus(
-        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, run: Run, loaded_everyday: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(tmp_path)
+        shutil.copytree(loaded_everyday, "graphneg-store")
         written = re.findall(r"\$ graphneg (negatives .*)", run("negatives", "--help").out)
         made, shown = (example.split() for example in written[:2])
         assert "--explain" in shown
         with graphneg.open("graphneg-store") as graph:
-            graph.load("everyday")
             graph.parse()
             assert run(*made).status == 0
             assert shown[-1] in run(*shown).out

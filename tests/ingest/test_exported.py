@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -82,11 +83,13 @@ def content(store: Store) -> list[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def full(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[DialogueGraph, Path]]:
+def full(
+    loaded_everyday: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[tuple[DialogueGraph, Path]]:
     """Return a store with all kinds of loaded and parsed data, and the file of its export."""
     folder = tmp_path_factory.mktemp("full")
+    shutil.copytree(loaded_everyday, folder / "store")
     with DialogueGraph(open_store(folder / "store")) as graph:
-        graph.load("everyday")
         graph.load("dialogues", OWN, name="own")
         (folder / "words.tsv").write_text(WORDS)
         graph.load("lexicon", folder / "words.tsv")

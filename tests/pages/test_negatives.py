@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import sqlite3
 import sys
 import tracemalloc
@@ -435,13 +436,13 @@ def test_an_index_takes_no_more_memory_for_four_times_as_many(tmp_path: Path) ->
 
 
 def test_the_negatives_of_a_store_are_shown(
-    visitor: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    visitor: Visit, loaded_everyday: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Make a new store, because the cache folder, where running servers are found, is changed.
+    # Use a store of its own, because the cache folder, where running servers are found, is changed.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     store = tmp_path / "store"
+    shutil.copytree(loaded_everyday, store)
     with DialogueGraph(open_store(store)) as graph:
-        graph.load("everyday")
         made = list(graph.negatives("deam", limit=4))
     with serving(tmp_path, "--store", store) as served:
         page = visitor(served)
