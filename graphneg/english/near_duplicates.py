@@ -21,14 +21,13 @@ from __future__ import annotations
 import zlib
 from array import array
 from collections.abc import Collection, Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from graphneg.english.tokens import match_key, words_of
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 NEAR = 0.8
@@ -37,10 +36,16 @@ NEAR = 0.8
 # 1 - (1 - s**4)**6. This probability is 96% for s = 0.8 and 32% for s = 0.5.
 BANDS, _ROWS = 6, 4
 """Number of bands in a MinHash signature, and number of values per band."""
-_PRIME = np.uint64((1 << 31) - 1)
-_FACTORS, _TERMS = np.random.Generator(np.random.PCG64(0)).integers(
-    1, (1 << 31) - 1, (2, BANDS * _ROWS), dtype=np.uint64
-)
+_PRIME = (1 << 31) - 1
+
+
+@cache
+def _linear_functions() -> NDArray[np.uint64]:
+    """Return the factors and the terms of the random functions of MinHash."""
+    # Import NumPy at the first use, because most commands do not need it.
+    import numpy as np
+
+    return np.random.Generator(np.random.PCG64(0)).integers(1, _PRIME, (2, BANDS * _ROWS), dtype=np.uint64)
 
 
 def word_hashes(text: str) -> frozenset[int]:
@@ -80,6 +85,8 @@ class Signature:
     """
 
     def __init__(self) -> None:
+        import numpy as np
+
         self.words: set[int] = set()
         self._least = np.full(BANDS * _ROWS, _PRIME, dtype=np.uint64)
 
@@ -89,15 +96,17 @@ class Signature:
         Args:
             words: Word hashes, as `word_hashes` returns them.
         """
+        import numpy as np
+
         new = set(words) - self.words
         if new:
             self.words |= new
-            values = np.array(list(new), dtype=np.uint64) % _PRIME
+            factors, terms = _linear_functions()
+            values = np.array(list(new), dtype=np.uint64) % np.uint64(_PRIME)
             # MinHash: each random linear function modulo a prime permutes the hashes of the words. Keep the
             # minimum for each function.
-            self._least = np.minimum(
-                self._least, ((values[:, None] * _FACTORS + _TERMS) % _PRIME).min(axis=0)
-            )
+            hashes = (values[:, None] * factors + terms) % np.uint64(_PRIME)
+            self._least = np.minimum(self._least, hashes.min(axis=0))
 
     def bands(self) -> list[int]:
         """Return one hash for each band of the signature.
@@ -105,6 +114,8 @@ class Signature:
         Returns:
             `BANDS` hashes. Two sets that agree in at least one of them are candidates for near-duplicates.
         """
+        import numpy as np
+
         rows: NDArray[np.uint32] = self._least.astype(np.uint32).reshape(BANDS, _ROWS)
         return [zlib.crc32(row.tobytes(), band) for band, row in enumerate(rows)]
 

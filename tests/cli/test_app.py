@@ -63,13 +63,13 @@ class TestHelp:
         assert shown == {"DialogueGraph", "GraphnegError", "Info", "Negative", "open"}
         assert all(getattr(graphneg, name).__doc__ for name in shown)
 
-    def test_queries_do_not_import_pandas_and_pyarrow(self, everyday: Path) -> None:
-        """The Neo4j driver would import pandas and pyarrow; both can still be imported later."""
+    def test_queries_do_not_import_numpy_pandas_and_pyarrow(self, everyday: Path) -> None:
+        """The Neo4j driver would import all three; they can still be imported later."""
         code = (
             "import sys; from graphneg.cli.app import main\n"
             "try: main(['info', '--store', sys.argv[1]])\n"
             "except SystemExit as ended: assert not ended.code\n"
-            "assert not {'pandas', 'pyarrow'} & set(sys.modules); import pandas, pyarrow"
+            "assert not {'numpy', 'pandas', 'pyarrow'} & set(sys.modules); import numpy, pandas, pyarrow"
         )
         subprocess.run([sys.executable, "-c", code, str(everyday)], check=True, capture_output=True)
 

@@ -22,8 +22,14 @@ from graphneg.english.words import table_rows
 
 # Maximum number of words of a quantity: "a great deal of".
 _LONGEST = 4
-# Units of time in the singular and plural: "days".
-_PERIODS = frozenset(form for unit in TEMPORAL_UNITS for form in (unit, noun_form(unit, "NNS")))
+
+
+@cache
+def _periods() -> frozenset[str]:
+    """Return the units of time in the singular and plural: "day", "days"."""
+    # Compute the forms at the first use. They need lemminflect, whose import would take half of the time of
+    # importing graphneg's commands.
+    return frozenset(form for unit in TEMPORAL_UNITS for form in (unit, noun_form(unit, "NNS")))
 
 
 @cache
@@ -98,7 +104,7 @@ def _write(source: SentenceDraft, start: int, end: int, by_noun: dict[str, str])
     if words == "no" and start:
         raise RealisationError("no-form", "'no' fits only the subject")
     # Refuse "a few days", because "a lot of days" does not fit every time: "a lot of days ago".
-    if words == "a lot of" and following.lower in _PERIODS:
+    if words == "a lot of" and following.lower in _periods():
         raise RealisationError("no-form", f"'{following.text}' measures a time")
     affirmed = tokens[start].lower in words_of("negative-quantities")
     unfit = next((token for token in tokens if token.lower in words_of("negative-contexts")), None)
