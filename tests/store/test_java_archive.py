@@ -96,7 +96,8 @@ def test_nothing_is_made_without_a_recording_and_old_files_are_removed(tmp_path:
     for suffix, seconds in LONGEST_SECONDS.items():
         for name, age in (("old", seconds + 60), ("new", seconds - 600)):
             (folder / (name + suffix)).touch()
-            os.utime(folder / (name + suffix), (time.time() - age,) * 2)
+            time_of_file = time.time() - age
+            os.utime(folder / (name + suffix), (time_of_file, time_of_file))
     recording_of(archive).write_text("This is no recording.")
     make_archive(archive, command, None)
     deadline = time.monotonic() + MAKING_SECONDS
