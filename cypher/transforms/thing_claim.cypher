@@ -71,7 +71,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
         AND size(c.options) > 0
         // The word is no verb: in "You are booked" and "I'm reporting from the scene", it heads the statement.
-        AND NOT (c.position = claim.position AND c.node.frame)
+        AND (c.position <> claim.position OR c.node.frame IS NULL)
         // The noun is not part of a compound: "department store" must not become "department bank".
         AND coalesce(c.node.role, '') <> 'mod'
         AND size([m IN nodes WHERE m.amr = c.amr AND m.node.parent = c.position AND m.node.role = 'mod']) = 0
