@@ -153,8 +153,8 @@ def _texts_and_graphs(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
     yield from _texts(store, ids)
     amrs = [row["amr"] for row in store.read(cypher_text("read/amrs"), ids=list(ids))]
     [found] = store.read(cypher_text("read/graph_contents"), amrs=amrs)
-    # The last values in the row of a node are its words and its edges. Sort both lists, because servers return
-    # them in any order.
+    # The last values in the row of a node are its words and its edges. Sort both lists, because servers
+    # return them in any order.
     for *_, words, edges in found["nodes"]:
         words.sort()
         edges.sort(key=_encoded)
