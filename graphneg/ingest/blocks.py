@@ -23,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import msgspec
 
@@ -34,9 +34,6 @@ from graphneg.json_input import LONGEST_LINE, numbered_lines, open_input
 from graphneg.model import Dialogue, GraphText, Record, Rejected
 from graphneg.records.runs import atomic_folder, unwritable
 from graphneg.shards import Shard
-
-if TYPE_CHECKING:
-    from hashlib import _Hash as _Digest
 
 _COMMON = "common"
 _WAITING = 16_000_000
@@ -128,7 +125,7 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
             # Create all files first, so that blocks without dialogues have a file, too.
             for name in names:
                 (unfinished / name).touch()
-            digests = {name: _new_digest(name) for name in names}
+            digests = {name: _Digest(name) for name in names}
             waiting, size = defaultdict[str, list[bytes]](list), 0
             for record in (one for load in loads for one in load.read()):
                 if isinstance(record, Rejected):
@@ -142,14 +139,14 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
                     tell(Rejected(_place(record), f"the record can't be stored: {first_line(error)}"))
                     continue
                 waiting[name].append(line)
-                digests[name].update(line)
+                digests[name].add(line)
                 # Collect records and write them together: opening a file for every record would be slow.
                 size += len(line)
                 if size > _WAITING:
                     _append(unfinished, waiting)
                     size = 0
             for name in names:
-                waiting[name].append(_last_line(digests[name]))
+                waiting[name].append(digests[name].last_line())
             _append(unfinished, waiting)
     except OSError as error:
         raise unwritable(folder, error, "nothing was kept") from error
@@ -182,15 +179,15 @@ def _checked_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     Raises:
         InputError: The file cannot be read, or was changed or damaged. The error may occur after all lines.
     """  # noqa: DOC501, DOC502
-    digest, number, last = _new_digest(path.name), 1, b""
+    digest, number, last = _Digest(path.name), 1, b""
     with open_input(path, pipes=False) as file:
         # Hold each line back until the next one is read, because the last line is the digest.
         for number, line in numbered_lines(file, path):
             if last:
-                digest.update(last)
+                digest.add(last)
                 yield number - 1, last
             last = line
-    if last != _last_line(digest):
+    if last != digest.last_line():
         raise _damaged(path, number)
 
 
@@ -203,13 +200,18 @@ def _is_intact(path: Path) -> bool:
     return True
 
 
-def _new_digest(name: str) -> _Digest:
-    """Return the digest of a file without lines. It depends on the name, so that a copy is noticed."""
-    return hashlib.sha256(name.encode())
+class _Digest:
+    """The digest of the lines of a file. It depends on the name of the file, so that a copy is noticed."""
 
+    def __init__(self, name: str) -> None:
+        self._hash = hashlib.sha256(name.encode())
 
-def _last_line(digest: _Digest) -> bytes:
-    return json.dumps(["digest", digest.hexdigest()]).encode("ascii") + b"\n"
+    def add(self, line: bytes) -> None:
+        self._hash.update(line)
+
+    def last_line(self) -> bytes:
+        """Return the line with the digest of all lines that were added."""
+        return json.dumps(["digest", self._hash.hexdigest()]).encode("ascii") + b"\n"
 
 
 def _damaged(path: Path, number: int) -> InputError:
