@@ -69,13 +69,15 @@ PIPELINE = "load: [{corpus: everyday, paths: []}]\nwrite: out.jsonl\n"
 
 def with_value(whole: Any, path: tuple[str | int, ...], value: object) -> Any:
     """Return a copy of a JSON value in which the value at a path is replaced."""
-    copy: Any = json.loads(json.dumps(whole))
-    place: Any = copy
-    for key in path[:-1]:
-        place = place[key]
-    assert path[-1] in place or isinstance(place, list)
-    place[path[-1]] = value
-    return copy
+    if not path:
+        return value
+    first, *rest = path
+    if isinstance(first, int):
+        return [
+            with_value(item, tuple(rest), value) if at == first else item for at, item in enumerate(whole)
+        ]
+    assert first in whole
+    return whole | {first: with_value(whole[first], tuple(rest), value)}
 
 
 @pytest.mark.parametrize(
