@@ -1,10 +1,10 @@
 """Define recipes. A recipe says which transforms are combined in a negative, or which generator makes it.
 
 The recipe ``deam``, for example, draws one to four of DEAM's manipulations for each negative and applies them
-to any turns of a dialogue. The recipe ``contradiction`` draws one of eight transforms and edits the response:
+to any turns of a dialogue. The recipe ``contradiction`` draws one of nine transforms and edits the response:
 
 >>> len(get_recipe("contradiction").transforms), get_recipe("contradiction").target
-(8, 'response')
+(9, 'response')
 """
 
 from __future__ import annotations
