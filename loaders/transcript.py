@@ -219,7 +219,7 @@ def _items(path: Path, progress: Progress, notices: Notices) -> Iterator[Item | 
 
 
 def _numbered(path: Path, progress: Progress, notices: Notices) -> Iterator[Item | Rejected]:
-    """Yield an item for each line with text. Its ``number`` is the index of the dialogue in the file."""
+    """Yield an item for each non-empty line. Its ``number`` says to which dialogue the line belongs."""
     number, is_blank = 0, True
     lines = text_lines(path, progress)
     if (kind := kind_of(head(path).decode("utf-8", "replace"))) is not None:

@@ -9,6 +9,7 @@ WHERE u.key >= $low AND u.key < $high
 MATCH (u)<-[:HAS_TURN]-(d:Dialogue)
 WHERE d.corpus = $corpus AND d.split = $split
 MATCH (u)-[:MEANS]->(a:Amr)
-// Most of the text is English. The graph of another text is probably wrong, so nothing is copied from it.
+// Most words of the text are English. Nothing is copied from texts in other languages, because the parser was made for
+// English, so their graphs are probably wrong.
 WHERE a.foreign IS NULL
 RETURN u.key AS key, d.id AS dialogue, a.id AS amr, size(u.text) AS length

@@ -1,7 +1,9 @@
 // Return the reentrancies of graphs: ROLE relationships to a node that the PENMAN text introduces in another branch.
-// $parts: lists of graph ids; one row is returned for each list with reentrancies
-// Columns: part (index of the list in $parts), mentions. Each reentrancy is a list: index of its graph id in this list,
-//          positions of the source node and of the target node, role, inverted, branch, align, role_align.
+// $parts: a list of lists of graph ids
+// Columns: part: index of a list in $parts that contains a graph with reentrancies
+//          mentions: the reentrancies of the graphs in this list. Each of them is a list of values: index of the graph
+//            in the list, position of the source node, position of the target node, role, inverted, branch, align,
+//            role_align.
 UNWIND range(0, size($parts) - 1) AS i
 UNWIND range(0, size($parts[i]) - 1) AS j
 MATCH (n:AmrNode {amr: $parts[i][j]})-[r:ROLE]->(m:AmrNode)

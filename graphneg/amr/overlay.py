@@ -115,7 +115,8 @@ class _Tree:
         self._top = self._nodes[(graph.id, 0)]
         self._mentions = bool(graph.mentions)
         self._mentioned: dict[tuple[str, int], list[MutableNode]] = {}
-        # The top of the sentence that `_say` has copied. The nodes of the reply frame are above it.
+        # The top node of the sentence that the operation "say" has copied; None before that. In the graph of
+        # a reply, the nodes of the reply frame are above this node.
         self._said: MutableNode | None = None
         # Nodes that the reply frame has added below the top of the copied sentence, such as
         # ":mode interrogative".

@@ -69,7 +69,7 @@ def snapshot(
     overwrite: Overwrite = False,
     where: StoreOptions,
 ) -> None:
-    """Write a snapshot: a file with the data from the whole corpus that runs on single shards need.
+    """Write a snapshot: a file with data about the whole corpus, which runs on single shards need.
 
     Run this command on a store with all dialogues. Then run graphneg load snapshot FILE on each machine that
     stores only one shard. The negatives of the shard will then be the same as in a run on the complete store.

@@ -99,7 +99,7 @@ class _Wave:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A negative with its twin, if a twin was requested."""
+    """The record of a negative and, if requested, of its twin (a similar reply without the error)."""
 
     negative: Negative
     twin: Negative | None = None

@@ -395,10 +395,10 @@ class _Donor:
         self._takers: list[tuple[tuple[bool, int], str]] = []
 
     def consider(self, dialogue: str, says_noun: bool) -> None:
-        """Consider a dialogue that may copy from this utterance. Only the best dialogues are kept.
+        """Compare a dialogue with the best dialogues so far, and keep it if it is better than one of them.
 
         Args:
-            dialogue: Id of the dialogue.
+            dialogue: Id of a dialogue into which a sentence of this utterance may be copied.
             says_noun: Whether the dialogue shares a noun with the utterance. Such dialogues are preferred.
         """
         rank = (says_noun, -crc32(dialogue.encode("utf-8", "surrogatepass"), self._salt))

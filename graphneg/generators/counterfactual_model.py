@@ -165,10 +165,11 @@ def counterfactuals(
 def other_replies(
     writer: Writer, questions: Sequence[Question], *, seed: int = 0, temperature: float = 1.0
 ) -> list[CounterfactualReply]:
-    """Write replies with a given perspective by a served model, whose logits are not available.
+    """Let a served model write replies with a new perspective.
 
-    The replies are not counterfactual. Each reply answers the same turns with the new perspective, but does
-    not use the noise that is inferred from the observed reply.
+    The replies are not counterfactual. A counterfactual reply uses the noise that is inferred from the
+    observed reply, which requires the logits of the model, and a server does not return logits. Each reply
+    therefore only answers the same turns with the new perspective.
 
     Args:
         writer: Served model that writes the replies.

@@ -317,8 +317,8 @@ class WritingGenerator(Generator):
             seed: Seed for all random choices.
 
         Returns:
-            `Gap` objects in the order of ``contexts``: one per context, or one per candidate that is needed.
-            The candidates in each object are sorted from best to worst.
+            `Gap` objects in the order of ``contexts``. Some generators return one object per context, others
+            ``per_context`` objects per context. The candidates in each object are sorted from best to worst.
         """
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:

@@ -507,14 +507,17 @@ class _ObjectReader:
                 )
 
     def _columns(self, cells: Value, name: str) -> Mapping[str, str]:
-        """Return the names of the keys that contain fields such as the speaker, for a notice to the user.
+        """Return which keys of a turn were recognised, for a notice to the user.
+
+        For example, the key ``from`` contains the speaker.
 
         Args:
             cells: A turn, as a JSON object.
             name: The key of the list of turns.
 
         Returns:
-            The names of the keys, keyed by field. The time is left out if it does not determine the order.
+            The names of the keys, keyed by the field that they contain: ``{"speaker": "from"}``. The key of
+            the time is left out if the turns are not sorted by time.
         """
         known = self._fields.of(cells)
         # The turns of graphneg's own format are in order, so their times are not used.

@@ -330,8 +330,8 @@ def _is_valid_branch(variable: str, role: str, target: str, variables: set[str])
     # A reentrancy is valid unless its target is the node itself.
     if target in variables:
         return target != variable
-    # A branch with an inverse role is invalid, because its target, a constant, cannot have roles. A target
-    # such as b2 is a variable that the model never introduced, so its branch is invalid, too.
+    # The target is a constant, such as 5, or an unknown variable. A constant cannot have roles, so the role
+    # must not be inverted. An unknown variable, such as b2, was never introduced by the model.
     return not is_inverted(role[1:]) and not _VARIABLE.fullmatch(target)
 
 

@@ -152,8 +152,9 @@ def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any
         The content of the run note; empty if the file does not exist or ``overwrite`` is True.
 
     Raises:
-        InputError: The file exists, may not be overwritten, and was not written by a run of graphneg, was
-            written by a run with a different fingerprint, or was changed afterwards.
+        InputError: The file exists and may not be overwritten, and one of these is true: it was not written
+            by a run of graphneg; it was written by a run with a different fingerprint; it was changed after
+            the run.
     """  # noqa: DOC501, DOC502
     noted = check_replaceable(path, overwrite)
     if noted and noted["fingerprint"] != fingerprint:

@@ -366,8 +366,9 @@ def _responses(
 
 def _opposite_polarity(text: str, spoken: Sequence[str]) -> str:
     """Return a sentence of another speaker: an affirmation if ``text`` is a denial, otherwise a denial."""
-    # The caller adds the returned sentence to `text`. Then each response contains one denial and one
-    # affirmation, so the word "not" does not reveal whether the response is contradictory.
+    # The caller adds the returned sentence to `text`. The response then consists of a denial and an
+    # affirmation, as do all other responses. So the word "not" does not reveal which responses are
+    # contradictory.
     return min(spoken, key=lambda other: denies(other) is denies(text))
 
 

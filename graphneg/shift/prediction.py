@@ -304,9 +304,9 @@ def examples_of(
     Args:
         store: Store that contains a shift graph.
         selection: Dialogues to use; None for all.
-        reach: For ``seq2seq``: settings for dividing candidates into subsets. Each example lists the subset
-            that contains the actual perspective. For ``causal``: None, because its examples list no
-            candidates.
+        reach: Settings for choosing the candidates (words to which the reply may turn) and for dividing them
+            into subsets. A ``seq2seq`` model reads one subset; each example contains the subset with the
+            actual perspective. None for a ``causal`` model, which reads no candidates.
         limit: Maximum number of examples. If there are more, a random sample is used.
         seed: Seed for the random sample.
 

@@ -131,8 +131,8 @@ def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
         # other cues from samples.
         counted = cue in ("length", "overlap")
         wrong, true = (of.texts if counted else of.sampled for of in (line.figures, right))
-        # Without wrong or right texts, use the standard error 1.0. It is so high that the cue is not
-        # reported.
+        # If there are no wrong texts or no right texts, use the standard error 1.0, which is so high that the
+        # cue is not reported.
         error = sqrt((wrong + true + 1) / (12 * wrong * true)) if wrong and true else 1.0
         if area >= SUSPICIOUS_AUC and area - 0.5 >= SURE * error:
             yield "suspicious", f"{sentence(line, right)} (AUC {area:.2f})"
