@@ -4,9 +4,9 @@
 // needs: claims
 //
 // Before: A: I want to get my car washed on Friday.  B: No problem.
-// After:  A: I want to get my car washed on Friday.  B: Why do you have to get your car washed on Friday?
+// After:  A: I want to get my car washed on Friday.  B: So you have to get your car washed on Friday?
 // Graph:  (n / no :mod-of (p / problem))
-//   => (c / cause-01 :ARG1 (o / obligate-01 :ARG2 (g / get-05 :ARG0 (y / you) ...) :ARG1 y) :ARG0 (a / amr-unknown))
+//   => (o / obligate-01 :ARG2 (g / get-05 :ARG0 (y / you) ...) :ARG1 y :mode interrogative)
 //
 // A statement of the other speaker is repeated in a reply frame such as "Why ...?" (see negated_claim), with another
 // modality.
@@ -41,29 +41,30 @@ UNWIND CASE
     // own wishes: "Why do I want to pay by card?"
     WHEN claim.about_addressee AND predicate.concept IN ['obligate-01', 'recommend-01', 'need-01']
       THEN [{concept: 'possible-01', role: 'ARG1', polarity: '-'}]
-    // "You can pay by card" becomes "So I have to pay by card?"
+    // "You can pay by card" becomes "What do you mean, I have to pay by card?" "So I have to pay by card?" would be a
+    // sensible question.
     WHEN predicate.concept = 'possible-01' AND predicate.tense = 'present'
-      THEN [{concept: 'obligate-01', role: 'ARG2'}]
+      THEN [{concept: 'obligate-01', role: 'ARG2', frames: ['meaning']}]
     // "I'll call you tomorrow" becomes "So you can't call me tomorrow?"
     WHEN action = claim.position AND predicate.tense = 'future' AND NOT 'timeless' IN predicate.classes
       THEN [{concept: 'possible-01', role: 'ARG1', polarity: '-'}]
     WHEN claim.about_addressee THEN []
-    // "I want to get my car washed" becomes "Why do you have to get your car washed?"
+    // "I want to get my car washed" becomes "So you have to get your car washed?" "Why do you have to get your car
+    // washed?" would be a sensible question.
     WHEN predicate.concept IN ['want-01', 'like-02', 'plan-01', 'hope-01']
-      THEN [{concept: 'obligate-01', role: 'ARG2'}]
+      THEN [{concept: 'obligate-01', role: 'ARG2', frames: ['check', 'meaning']}]
     // "I have to work on Sunday" becomes "Why do you want to work on Sunday?" or "Why can't you work on Sunday?"
     WHEN predicate.concept IN ['obligate-01', 'need-01']
       THEN [{concept: 'possible-01', role: 'ARG1', polarity: '-'}]
         + CASE WHEN deliberate THEN [{concept: 'want-01', role: 'ARG1'}] ELSE [] END
-    // "She works in a bank" becomes "So she wants to work in a bank?"
-    WHEN action = claim.position AND predicate.tense = 'present' AND deliberate
-      THEN [{concept: 'want-01', role: 'ARG1'}]
+    // No wish is made of an action in the present, because people usually want to do what they do: "I'm returning a
+    // cellphone" and "Why do you want to return a cellphone?"
     ELSE []
   END AS modality
 // Replace the turn by a copy of the action, then put the new modality above the copy.
 UNWIND [
   {op: 'say', from_amr: claim.amr, from_position: action, context_free: claim.context_free,
-    frames: [frame IN claim.frames WHERE frame <> 'said']},
+    frames: [frame IN claim.frames WHERE frame <> 'said' AND frame IN coalesce(modality.frames, claim.frames)]},
   {position: -1, op: 'wrap', concept: modality.concept, role: modality.role, copy_of: claim.amr},
   {position: -1, op: 'add', role: 'polarity', value: modality.polarity, copy_of: claim.amr}] AS edit
 // Leave out the edit that adds the polarity if the new modality is affirmative.

@@ -49,15 +49,16 @@ WITH dialogue, claim, nodes,
        WHEN size(people) = 1 AND all(s IN speakers WHERE head(people).position < s.position
          AND s.position <= head(people).subtree_last)
          THEN [{person: head(people), concept: 'you', frames: ['check', 'why', 'surprise', 'meaning']}]
-       // "I have to work on Sunday" becomes "Why do I have to work on Sunday?": the pronoun stays.
+       // "I have to work on Sunday" becomes "Why do I have to work on Sunday?": the pronoun stays. The frame "meaning"
+       // is not used, because "What do you mean, I have to work on Sunday?" would quote the other speaker.
        WHEN size(people) = 0 AND size(speakers) = 1 AND (
            predicate.concept IN ['obligate-01', 'need-01'] AND head(speakers).concept = 'i'
            OR predicate.concept = 'recommend-01' AND head(speakers).concept = 'you')
-         THEN [{person: head(speakers), concept: head(speakers).concept, frames: ['check', 'why', 'meaning']}]
+         THEN [{person: head(speakers), concept: head(speakers).concept, frames: ['check', 'why']}]
        // "I'll bring the wine" becomes "So I'll bring the wine?", but not "Why will I bring the wine?"
        WHEN size(people) = 0 AND size(speakers) = 1 AND predicate.tense = 'future' AND 'ARG0' IN predicate.roles
            AND NOT 'timeless' IN predicate.classes AND NOT 'desiring' IN predicate.classes
-         THEN [{person: head(speakers), concept: head(speakers).concept, frames: ['check', 'meaning']}]
+         THEN [{person: head(speakers), concept: head(speakers).concept, frames: ['check']}]
        ELSE []
      END AS changes
 UNWIND changes AS change

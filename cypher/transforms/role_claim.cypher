@@ -50,8 +50,9 @@ UNWIND [
   {op: 'say', from_amr: claim.amr, from_position: claim.position, context_free: claim.context_free,
     frames: CASE
       // If both people are speakers, do not use "why" and "I'm surprised": speakers know what they do, so "I'm
-      // surprised I'll call you tomorrow" would be strange.
-      WHEN one.concept IN ['i', 'you'] AND other.concept IN ['i', 'you'] THEN ['check', 'meaning']
+      // surprised I'll call you tomorrow" would be strange. "What do you mean, I'll call you tomorrow?" would quote the
+      // other speaker.
+      WHEN one.concept IN ['i', 'you'] AND other.concept IN ['i', 'you'] THEN ['check']
       ELSE ['check', 'why', 'surprise', 'meaning'] END},
   {position: one.position, op: 'set', copy_of: claim.amr,
    concept: CASE other.concept WHEN 'i' THEN 'you' WHEN 'you' THEN 'i' ELSE other.concept END},

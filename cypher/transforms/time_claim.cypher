@@ -34,9 +34,15 @@ WHERE
     n.temporal
     // The number is part of a date or a clock time: "at 9".
     OR n.time_number IS NOT NULL)
+  // "Now" and "soon" would become "yesterday" in the middle of the sentence: "Our prices were yesterday higher".
+  AND (n.concept IS NULL OR NOT n.concept IN ['now', 'soon'])
+MATCH (predicate:AmrNode {amr: claim.amr, position: claim.position})
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'time'}]->(x:Term)
 OPTIONAL MATCH (modified:AmrNode {amr: n.amr, position: n.parent})
-WITH dialogue, claim, n, n.time_number AS number, x.text AS text
+WITH dialogue, claim, n, n.time_number AS number,
+     // Nobody wants or must do something yesterday: "Why do you need it delivered yesterday?"
+     CASE WHEN x.text <> 'yesterday' OR NOT ('modal' IN predicate.classes OR 'desiring' IN predicate.classes)
+       THEN x.text END AS text, modified
 WHERE
   // In "next door", "next" does not express a time. In "next Friday", it modifies a time.
   coalesce(n.role, '') <> 'mod' OR modified.temporal

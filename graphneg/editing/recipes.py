@@ -253,7 +253,7 @@ ALL = Recipe(
             ),
             120,
         ),
-        "request_claim": 48, "self_contradiction": 32, "negated_claim": 20, "question_claim": 20,
+        "request_claim": 48, "self_contradiction": 16, "negated_claim": 16, "question_claim": 20,
         "person_swap": 8,
         **dict.fromkeys(
             (
