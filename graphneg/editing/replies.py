@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Any
 
+from graphneg.english.reply_frames import frames_of, reply_frame
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import StoredDialogue, StoredTurn
 from graphneg.store.statements import cypher_text
@@ -124,12 +125,18 @@ def _checked_site(saying: Row, turns: Mapping[str, StoredTurn]) -> str:
         raise ValueError(f"from_amr {source!r} is not a graph of the dialogue")
     if type(saying.get("context_free")) not in (bool, NoneType):
         raise ValueError(f"context_free must be true or false, not {saying['context_free']!r}")
-    for key in _FRAMES.values():
+    for voice, key in _FRAMES.items():
         frames = saying.get(key)
-        if frames is not None and not (
-            isinstance(frames, list) and all(isinstance(one, str) for one in frames)
-        ):
+        if frames is None:
+            continue
+        if not (isinstance(frames, list) and all(isinstance(one, str) for one in frames)):
             raise ValueError(f"{key} must be a list of names of frames, not {frames!r}")
+        # The edits of the site are repeated for each frame. Refuse duplicates, because a list from a stranger
+        # could contain the same frame thousands of times.
+        if len(frames) != len({*frames}):
+            raise ValueError(f"{key} contains a frame twice")
+        if (unknown := next((one for one in frames if reply_frame(one, voice) is None), None)) is not None:
+            raise ValueError(f"{key}: {unknown!r} is not one of {', '.join(frames_of(voice))}")
     return site
 
 

@@ -43,6 +43,7 @@ PROOFS = ("contradicts", "other argument", "asks what was said")
 NEEDS = ("opposites", "frames", "shifts", "donors", "claims")
 """Values of the header key ``needs``: the data that a transform depends on. A value in parentheses means that
 the transform uses the data only if they are loaded."""
+_OPTIONAL_NEEDS = frozenset({"(opposites)", "(frames)", "(shifts)"})
 _FROM_OTHER_DIALOGUES = frozenset({"donors", "shifts"})
 """Values of the header key ``needs`` for data that are computed from all dialogues of a corpus. The other
 values, such as ``opposites``, are resources that the user loads."""
@@ -89,7 +90,7 @@ class Transform:
     @property
     def uses_corpus(self) -> bool:
         """Whether the transform needs data from the whole corpus, not only from the edited dialogue."""
-        return not _FROM_OTHER_DIALOGUES.isdisjoint(self.needs)
+        return not _FROM_OTHER_DIALOGUES.isdisjoint(one.strip("()") for one in self.needs)
 
     @property
     def identity(self) -> list[Any]:
@@ -195,7 +196,7 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
         known = ", ".join(TARGETS)
         raise TransformError(f"{place}: '// target:' must be one of {known}, not {fields['target']!r}")
     needs = tuple(re.split(r"[,\s]+", fields["needs"])) if fields.get("needs") else ()
-    if unknown := next((one for one in needs if one.strip("()") not in NEEDS), None):
+    if unknown := next((one for one in needs if one not in NEEDS and one not in _OPTIONAL_NEEDS), None):
         raise TransformError(f"{place}: '// needs:' must be one of {', '.join(NEEDS)}, not {unknown!r}")
     proof = tuple(fields["proof"].split(" or ")) if fields.get("proof") else ()
     if unknown := next((one for one in proof if one not in PROOFS), None):

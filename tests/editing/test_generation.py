@@ -518,6 +518,11 @@ class TestUserTransforms:
             ("AS edits", "AS changes", r"it returned dialogue \(text\), changes \(list\)"),
             (" AS edits", "[0] AS edits", r"it returned dialogue \(text\), edits \(map\)"),
             ("category: C-cont", "category: C-cont\n// needs: antonyms", "must be one of .*, not 'antonyms'"),
+            (
+                "category: C-cont",
+                "category: C-cont\n// needs: (claims)",
+                r"must be one of .*, not '\(claims\)'",
+            ),
             ("d.id AS dialogue", "d.id + 'x' AS dialogue", "is not one of the requested dialogues"),
             ("d.id AS dialogue", "[d.id] AS dialogue", "must return 'dialogue' and 'edits'"),
             ("d.id AS dialogue", "{id: d.id} AS dialogue", "must return 'dialogue' and 'edits'"),
