@@ -260,8 +260,8 @@ class Fields:
             keys: The keys of an entry, or the columns of a table.
 
         Returns:
-            The key that the user named, else each key with a known name, in order of preference, and each
-            unused key for which `header_class` finds a class.
+            The key that the user named. If there is none: each key with a known name, in order of preference,
+            and each unused key for which `header_class` finds a class.
         """
         keys = tuple(keys)
         if keys not in self._notes:
@@ -272,7 +272,7 @@ class Fields:
             found = [plain[name] for name in NAMES["internal"] if name in plain]
             used = set(self.of(keys).values())
             found += [key for key in keys if key not in used and key not in found and header_class(key)]
-            self._notes[keys] = found if named is None else [key for key in keys if key == named]
+            self._notes[keys] = [key for key in keys if key == named] if named else found
         return self._notes[keys]
 
     def turns_of(self, value: Value) -> str | None:

@@ -25,6 +25,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from graphneg.english.tokens import detokenize, is_tokenised
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.html_text import plain_text
 from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.ingest.values import COUNTED, DELETED, MEDIA
@@ -93,6 +94,9 @@ def drop_non_conversation_turns(
 
     Returns:
         The dialogue with consecutive turn numbers.
+
+    Raises:
+        ItemError: All messages are internal notes, or left out for other reasons.
     """
     spoken = [_spoken(_without_program_tags(one, options), options) for one in dialogue.utterances]
     are_html = _are_html([one.text for one in spoken])
@@ -119,6 +123,11 @@ def drop_non_conversation_turns(
         if reason is None or reason == _ALREADY_COUNTED:
             continue
         options.notices.count(reason, "kept out of the turns" if reason in ROLES.values() else "left out")
+    if not kept and NOTE in silent:
+        raise ItemError(
+            "the dialogue has no turns, as its messages are internal notes or of unknown kinds: --map internal= "
+            "keeps those of unknown kinds"
+        )
     return replace(
         dialogue,
         utterances=tuple(
