@@ -121,7 +121,7 @@ class RowReader:
         own = {field: self._known[field] for field in UTTERANCE_FIELDS if field in self._known}
         if "dialogue" in own or set(keys) - set(own.values()):
             try:
-                require_columns(first.place, keys, fields, cast("Value", first.value))
+                require_columns(first.place, keys, fields, [cast("Value", first.value)])
             except InputError as error:
                 # {"text": "Hi. Hello.", "segments": [{"speaker": "A", "text": "Hi."}, ...]}
                 if paths := turn_paths(cast("Value", first.value)):

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from graphneg.errors import InputError
+from graphneg.ingest.loader import LoadOptions, get_loader
 from tests.ingest.found_files import notices_of, texts, wrapped
 from tests.ingest.test_dialogue_files import load, refused, said
 from tests.loader_samples import written
@@ -500,6 +501,57 @@ class TestHintsForMissingColumns:
         with pytest.raises(InputError, match=hint):
             load(file)
         assert texts(file, map=map) == {"7": ["Hi there."]}
+
+    @pytest.mark.parametrize(
+        ("header", "rows", "hint"),
+        [
+            # The first cell of a time is longer than the texts, and an address or an id than the first text.
+            (
+                "通話ID,いつ,だれ,ことば",
+                "T1,2025/11/14 9:00:00,店員,はい。\nT1,2025/11/14 9:02:00,客,変更したいのですが。",
+                "ことば",
+            ),
+            ("ref,when,page,said1", "7,Fri 14 Nov 2025 09:00,https://x.org/abcdefghijk,Hi there.", "said1"),
+            (
+                "ref,token,remark1",
+                "7,cafe-7be1-aaaabbbbccccdddd,Yes.\n7,cafe-7be1-aaaabbbbccccddde,No way.",
+                "remark1",
+            ),
+            # The column "team" repeats one long cell, and the texts differ.
+            (
+                "ref,team,remark1",
+                "".join(
+                    f"7,Support of all of Europe,It is {w}.\n"
+                    for w in ("red", "too late", "on the table", "rather odd")
+                ),
+                "remark1",
+            ),
+            ("ref,count", "7,12\n7,13", "NAME"),
+        ],
+    )
+    def test_of_a_text_do_not_name_times_ids_addresses_or_numbers(
+        self, tmp_path: Path, header: str, rows: str, hint: str
+    ) -> None:
+        file = written(tmp_path / "t.csv", f"{header}\n{rows}\n")
+        with pytest.raises(InputError, match=f"--map text={hint}(?:$|;)"):
+            load(file)
+
+    @pytest.mark.parametrize("column", ["AuthorID", "user_id", "memberNo", "Client ID"])
+    def test_of_a_dialogue_do_not_name_persons(self, tmp_path: Path, column: str) -> None:
+        column = column.replace("memberNo", "member_key")
+        file = written(tmp_path / "t.csv", f"{column},Author,Content\n101,ann,Hi.\n102,bo,Ho.\n101,ann,Ok.\n")
+        with pytest.raises(InputError, match="--map dialogue=NAME; if all rows are one dialogue"):
+            load(file)
+
+    @pytest.mark.parametrize("loader", ["discord", "whatsapp"])
+    def test_name_the_loader_of_tables(self, tmp_path: Path, loader: str) -> None:
+        file = written(
+            tmp_path / "t.csv", '"AuthorID","Author","Date","Content"\n"101","ann","2025-11-14","Hi."\n'
+        )
+        with pytest.raises(
+            InputError, match="the header of a table, which the loader 'dialogues' reads: --map"
+        ):
+            list(get_loader(loader).read([file], LoadOptions()))
 
     def test_say_what_to_do_with_a_column_for_each_comment(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "Issue key,Comment,Comment\nS-1,Hi.,Ho.\n")
