@@ -357,9 +357,9 @@ def table_rows(
         elif row.fault or len(row.cells) != len(columns):
             fault = row.fault or f"{len(row.cells)} cells, but the header has {len(columns)}"
             # If the text contains a separator without quotation marks, all later cells are in a wrong column.
-            # So keep only the cells before the text column.
-            text = fields.of(columns).get("text")
-            certain = columns[: columns.index(text)] if text is not None else []
+            # So keep only the cells before the text column. A row with a cell that is too long has all cells.
+            text, is_whole = fields.of(columns).get("text"), len(row.cells) == len(columns)
+            certain = columns if is_whole else columns[: columns.index(text)] if text is not None else []
             yield UnreadRow(row.place, fault, _named(certain, row.cells))
         else:
             cells = _named(columns, row.cells)

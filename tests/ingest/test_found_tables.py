@@ -13,6 +13,7 @@ import pytest
 
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.model import Dialogue
 from tests.ingest.found_files import notices_of, texts, wrapped
 from tests.ingest.test_dialogue_files import load, refused, said
 from tests.loader_samples import written
@@ -575,3 +576,19 @@ def test_pictures_of_wechat_are_left_out(tmp_path: Path) -> None:
     rows = "7,1,0,Hi.\n7,3,1,<msg><img/></msg>\n7,10000,1,Bo joined\n"
     file = written(tmp_path / "t.csv", f"chat_id,Type,IsSender,StrContent\n{rows}")
     assert texts(file) == {"7": ["Hi."]}
+
+
+class TestLongCells:
+    @pytest.mark.parametrize("header", ["ticket_id,text,by", "text,by,ticket_id"])
+    @pytest.mark.parametrize("line", ["x" * 70 + "\n", "x" * 131_073, 'He said ""no"".\n'])
+    def test_cost_only_their_dialogue(self, tmp_path: Path, header: str, line: str) -> None:
+        long = f'"{line * 20_000}"' if len(line) < 100 else line
+        turns = [("a", "Hi.", "Ann"), ("a", "Ho.", "Bo"), ("b", "Look:", "Ann"), ("b", long, "Bo")]
+        turns += [("b", "Yes.", "Ann"), ("c", '"Is it\nlate?"', "Ann"), ("c", "No.", "Bo")]
+        rows = [dict(zip(("ticket_id", "text", "by"), turn, strict=True)) for turn in turns]
+        body = "".join(",".join(row[name] for name in header.split(",")) + "\n" for row in rows)
+        records, _ = load(written(tmp_path / "t.csv", f"{header}\n{body}"))
+        assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/a", "t/all/c"]
+        reasons = refused(records)
+        assert reasons[0] == "t.csv:5 a cell is longer than 131,072 characters"
+        assert len(reasons) == 2 and "dialogue 'b'" in reasons[1]
