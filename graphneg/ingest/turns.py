@@ -26,7 +26,7 @@ from itertools import takewhile
 
 from graphneg.english.tokens import detokenize, is_tokenised
 from graphneg.ingest.content import ItemError
-from graphneg.ingest.html_text import plain_text
+from graphneg.ingest.html_text import plain_text, without_simple_tags
 from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.ingest.values import COUNTED, DELETED, MEDIA
 from graphneg.model import Dialogue, Response, Utterance
@@ -63,6 +63,7 @@ _HTML = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _HTML_TEXT, _TAGS_KEPT = "converted from HTML", "with HTML tags kept: --clean removes them"
+_TAGS_REMOVED = "with HTML tags removed"
 _THOUGHT = "thought"
 _MODEL_BLOCKS = {
     **dict.fromkeys(("think", "thinking", "thought"), _THOUGHT),
@@ -199,8 +200,8 @@ def _are_html(texts: Sequence[str]) -> bool:
 def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str:
     """Return the text of an utterance, converted to plain text if it is HTML. Count each HTML text.
 
-    If only some texts of the dialogue are HTML, a user may have typed the tags. Such a text is converted only
-    if ``options.clean`` is set.
+    If only some texts of the dialogue are HTML, or a text has only some tags, a user may have typed them. Such
+    a text is converted only if ``options.clean`` is set.
 
     Args:
         utterance: The utterance.
@@ -211,8 +212,14 @@ def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str
         The text, converted or unchanged.
     """
     text = utterance.text
-    if utterance.attributes.get("internal") is True or not _HTML.match(text):
+    if utterance.attributes.get("internal") is True or "<" not in text:
         return text
+    if not _HTML.match(text):
+        # Hacker News writes "Yes.<p>See <i>this</i>." In other files, a user may have typed the tags.
+        shown = without_simple_tags(text)
+        if shown != text:
+            options.notices.count("text", _TAGS_REMOVED if options.clean else _TAGS_KEPT)
+        return shown if options.clean else text
     is_converted = are_html or options.clean
     options.notices.count("text", _HTML_TEXT if is_converted else _TAGS_KEPT)
     return plain_text(text) if is_converted else text

@@ -592,3 +592,28 @@ class TestLongCells:
         reasons = refused(records)
         assert reasons[0] == "t.csv:5 a cell is longer than 131,072 characters"
         assert len(reasons) == 2 and "dialogue 'b'" in reasons[1]
+
+
+class TestTextsWithTags:
+    ROWS = (
+        "id,parent,by,text\n1,,ann,Which one?<p>I&#x27;d say SQLite.\n"
+        '2,1,bo,"His <i>own</i>, see <a href=""https://x.org"" rel=""nofollow"">this</a>.<p>Ok?"\n3,2,ann,If a<b: no.\n'
+    )
+
+    def test_are_reported_and_lose_them_with_clean(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", self.ROWS)
+        assert "2 texts with HTML tags kept: --clean removes them" in notices_of(file)
+        assert said(file, clean=True) == {
+            "1": [
+                ("ann", "Which one?\nI'd say SQLite."),
+                ("bo", "His own, see this.\nOk?"),
+                ("ann", "If a<b: no."),
+            ]
+        }
+        assert "2 texts with HTML tags removed" in notices_of(file, clean=True)
+
+    @pytest.mark.parametrize("text", ["It is <p> I mean.", "a <b and b> c", "Press <Enter> or <i>.", "2 < 3"])
+    def test_are_not_changed_without_tags(self, tmp_path: Path, text: str) -> None:
+        file = written(tmp_path / "t.csv", f"dialogue_id,speaker,text\n1,ann,{text}\n1,bo,Ok.\n")
+        assert said(file, clean=True) == {"1": [("ann", text), ("bo", "Ok.")]}
+        assert not any("HTML" in line for line in notices_of(file))
