@@ -9,9 +9,9 @@
 This file contains two dialogues. The first has two turns, and the second has one. If a line does not begin
 with a name, it continues the previous turn. If the turns have times, so does a line without a time, such as
 "two hives: one was empty." Remarks such as "[laughs]" are not part of a name. Lines such as "[00:30] [phone
-rings]", "[00:57] *** HOLD MUSIC ***" and "-- END OF CALL --" are left out and counted. If all lines of a dialogue have a time, and the
-newest turn comes first, the turns are put in the order of their times. Subtitles (WebVTT and SRT) whose cues
-name the speaker are one dialogue: "<v Ann>Hello.</v>" or "Ann: Hello."
+rings]", "[00:57] *** HOLD MUSIC ***" and "-- END OF CALL --" are left out and counted. If all lines of a
+dialogue have a time, and the newest turn comes first, the turns are put in the order of their times.
+Subtitles (WebVTT and SRT) whose cues name the speaker are one dialogue: "<v Ann>Hello.</v>" or "Ann: Hello."
 `graphneg.ingest.meetings` reads the transcripts of Otter and Microsoft Teams, and the chats of Zoom.
 """
 
@@ -84,7 +84,8 @@ _REMARK_TEXT = r"(?:[^\[\]():]|(?<=\d):(?=\d))+"
 _TIMED_REMARK = re.compile(rf"\s*{_STAMP}(?:\[{_REMARK_TEXT}\]|\({_REMARK_TEXT}\))\s*")
 # "[END OF RECORDING]", "-- END OF CALL --", "[00:00:57] <HOLD MUSIC>"
 _BRACKETED = re.compile(
-    rf"\s*{_TIME}(?:[\[(<](?P<words>[^\[\]()<>]{{1,60}})[\])>]|[-=]{{2,}}\s?(?P<ruled>[^\s=-][^\n=]{{0,60}}?)\s?[-=]{{2,}})\s*"
+    rf"\s*{_TIME}(?:[\[(<](?P<words>[^\[\]()<>]{{1,60}})[\])>]"
+    r"|[-=]{2,}\s?(?P<ruled>[^\s=-][^\n=]{0,60}?)\s?[-=]{2,})\s*"
 )
 # Like a blank line, a line such as "-----" or "* * *" separates dialogues.
 _RULE = re.compile(r"\s*(?:[-=*_~]\s?){3,}")

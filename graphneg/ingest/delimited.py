@@ -22,7 +22,7 @@ from graphneg.model import Rejected
 LONGEST_CELL = csv.field_size_limit()
 """Maximum length of a cell in characters: 131,072, the limit of Python's CSV reader."""
 _LONGEST_ROW = 1 << 24
-"""Maximum length of a row with a cell that is too long. Beyond it, a quotation mark counts as never closed."""
+"""Maximum length of a row with a cell that is too long. In a longer row, a quotation mark is never closed."""
 
 
 class DelimitedRow(NamedTuple):
@@ -160,7 +160,7 @@ def _is_too_long(error: Exception) -> bool:
 
 
 def _long_cells(lines: list[str], separator: str) -> list[str] | None:
-    """Return the cells of a row, with an empty text instead of each cell that is too long; None if invalid."""
+    """Return the cells of a row, with an empty text in place of a cell that is too long; None if invalid."""
     limit = csv.field_size_limit(sum(map(len, lines)) + 1)
     try:
         rows = list(csv.reader(lines, delimiter=separator, strict=True))

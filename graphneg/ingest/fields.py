@@ -42,7 +42,7 @@ def _without_accents(text: str) -> str:
 
 
 NAMES: dict[str, tuple[str, ...]] = {
-    field: (*names.split(), *_foreign_names().get(field, ()))
+    field: tuple(dict.fromkeys((*names.split(), *_foreign_names().get(field, ()))))
     for field, names in {
         # Names of keys that contain the id of a dialogue. Generic names come first, then the names that are
         # used by OASST, help desks, Discourse and Reddit.

@@ -574,8 +574,8 @@ def _table_hint(start: bytes, loader: str) -> str:
         if len(names) > 2 and all(map(_COLUMN.fullmatch, names)) and lines[1].count(sign) >= len(names) - 1:
             return (
                 f"Its first line looks like the header of a table, which the loader {_TABLES!r} reads: "
-                "--map dialogue=NAME names the column of the dialogue, and --map dialogue= says that all rows "
-                "are one dialogue. "
+                "--map dialogue=NAME names the column of the dialogue, and --map dialogue= says that all "
+                "rows are one dialogue. "
             )
     return ""
 

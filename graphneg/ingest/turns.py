@@ -126,8 +126,8 @@ def drop_non_conversation_turns(
         options.notices.count(reason, "kept out of the turns" if reason in ROLES.values() else "left out")
     if not kept and NOTE in silent:
         raise ItemError(
-            "the dialogue has no turns, as its messages are internal notes or of unknown kinds: --map internal= "
-            "keeps those of unknown kinds"
+            "the dialogue has no turns, as its messages are internal notes or of unknown kinds: --map "
+            "internal= keeps those of unknown kinds"
         )
     return replace(
         dialogue,
@@ -200,8 +200,8 @@ def _are_html(texts: Sequence[str]) -> bool:
 def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str:
     """Return the text of an utterance, converted to plain text if it is HTML. Count each HTML text.
 
-    If only some texts of the dialogue are HTML, or a text has only some tags, a user may have typed them. Such
-    a text is converted only if ``options.clean`` is set.
+    If only some texts of the dialogue are HTML, or a text has only some tags, a user may have typed them.
+    Such a text is converted only if ``options.clean`` is set.
 
     Args:
         utterance: The utterance.

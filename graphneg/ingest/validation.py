@@ -220,9 +220,6 @@ def named(
 
     Returns:
         The dialogue with the id ``corpus/split/name``, after `drop_non_conversation_turns` has removed turns.
-
-    Raises:
-        ItemError: All messages are internal notes, or left out for other reasons.
     """
     corpus, split = dialogue.corpus or corpus, dialogue.split or split
     # If graphneg wrote the file, the id already has the form "corpus/split/name". Keep only the name.

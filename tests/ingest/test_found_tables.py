@@ -597,7 +597,8 @@ class TestLongCells:
 class TestTextsWithTags:
     ROWS = (
         "id,parent,by,text\n1,,ann,Which one?<p>I&#x27;d say SQLite.\n"
-        '2,1,bo,"His <i>own</i>, see <a href=""https://x.org"" rel=""nofollow"">this</a>.<p>Ok?"\n3,2,ann,If a<b: no.\n'
+        '2,1,bo,"His <i>own</i>, see <a href=""https://x.org"" rel=""nofollow"">this</a>.<p>Ok?"\n'
+        "3,2,ann,If a<b: no.\n"
     )
 
     def test_are_reported_and_lose_them_with_clean(self, tmp_path: Path) -> None:
