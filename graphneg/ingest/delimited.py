@@ -98,7 +98,7 @@ def read_rows(
 
     def long_row() -> list[str] | None:
         """Read the rest of a row with a cell that is too long; None if its quotation mark is never closed."""
-        size, marks = (sum(one(text) for _, text in taken) for one in (len, lambda text: text.count('"')))
+        size, marks = sum(len(text) for _, text in taken), sum(text.count('"') for _, text in taken)
         with suppress(_BrokenOffError):
             # A quoted cell ends in the line with which the number of quotation marks becomes even.
             for text in feed() if marks % 2 else ():

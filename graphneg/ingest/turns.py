@@ -63,6 +63,7 @@ _HTML = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _HTML_TEXT, _TAGS_KEPT = "converted from HTML", "with HTML tags kept: --clean removes them"
+_PROGRAM_TAG = re.compile(r"</?p>|<br ?/?>|<a\s[^<>]*href", re.IGNORECASE)
 _TAGS_REMOVED = "with HTML tags removed"
 _THOUGHT = "thought"
 _MODEL_BLOCKS = {
@@ -217,8 +218,11 @@ def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str
     if not _HTML.match(text):
         # Hacker News writes "Yes.<p>See <i>this</i>." In other files, a user may have typed the tags.
         shown = without_simple_tags(text)
-        if shown != text:
-            options.notices.count("text", _TAGS_REMOVED if options.clean else _TAGS_KEPT)
+        if shown != text and options.clean:
+            options.notices.count("text", _TAGS_REMOVED)
+        # People type "<b>" in chats, but no "&#x27;", and hardly "Yes.<p>See".
+        elif shown != text and (_ENTITY.search(text) or _PROGRAM_TAG.search(text)):
+            options.notices.count("text", _TAGS_KEPT)
         return shown if options.clean else text
     is_converted = are_html or options.clean
     options.notices.count("text", _HTML_TEXT if is_converted else _TAGS_KEPT)

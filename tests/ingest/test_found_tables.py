@@ -585,7 +585,8 @@ class TestLongCells:
         long = f'"{line * 20_000}"' if len(line) < 100 else line
         turns = [("a", "Hi.", "Ann"), ("a", "Ho.", "Bo"), ("b", "Look:", "Ann"), ("b", long, "Bo")]
         turns += [("b", "Yes.", "Ann"), ("c", '"Is it\nlate?"', "Ann"), ("c", "No.", "Bo")]
-        rows = [dict(zip(("ticket_id", "text", "by"), turn, strict=True)) for turn in turns]
+        names: tuple[str, ...] = ("ticket_id", "text", "by")
+        rows = [dict(zip(names, turn, strict=True)) for turn in turns]
         body = "".join(",".join(row[name] for name in header.split(",")) + "\n" for row in rows)
         records, _ = load(written(tmp_path / "t.csv", f"{header}\n{body}"))
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/a", "t/all/c"]
@@ -612,6 +613,11 @@ class TestTextsWithTags:
             ]
         }
         assert "2 texts with HTML tags removed" in notices_of(file, clean=True)
+
+    def test_that_people_may_have_typed_are_not_reported(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "dialogue_id,speaker,text\n1,ann,I like <b>rye</b>.\n1,bo,Ok.\n")
+        assert not any("HTML" in line for line in notices_of(file))
+        assert said(file, clean=True)["1"][0] == ("ann", "I like rye.")
 
     @pytest.mark.parametrize("text", ["It is <p> I mean.", "a <b and b> c", "Press <Enter> or <i>.", "2 < 3"])
     def test_are_not_changed_without_tags(self, tmp_path: Path, text: str) -> None:
