@@ -9,9 +9,9 @@
 This file contains two dialogues. The first has two turns, and the second has one. If a line does not begin
 with a name, it continues the previous turn. If the turns have times, so does a line without a time, such as
 "two hives: one was empty." Remarks such as "[laughs]" are not part of a name. Lines such as "[00:30] [phone
-rings]" and "[END OF RECORDING]" are left out and counted. If all lines of a dialogue have a time, and the
-newest turn comes first, the turns are put in the order of their times. Subtitles (WebVTT and SRT) whose cues
-name the speaker are one dialogue: "<v Ann>Hello.</v>" or "Ann: Hello."
+rings]", "[00:57] *** HOLD MUSIC ***" and "-- END OF CALL --" are left out and counted. If all lines of a
+dialogue have a time, and the newest turn comes first, the turns are put in the order of their times.
+Subtitles (WebVTT and SRT) whose cues name the speaker are one dialogue: "<v Ann>Hello.</v>" or "Ann: Hello."
 `graphneg.ingest.meetings` reads the transcripts of Otter and Microsoft Teams, and the chats of Zoom.
 """
 
@@ -77,13 +77,16 @@ _BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li)>", re.IGNORECASE)
 _CENTERED = re.compile(r"<p\s+align=\"?center\"?\s*>[^<>]*</p>", re.IGNORECASE)
 # "User says: Hi.;Bot says: Hello.;": Copilot Studio
 _SAYS = re.compile(r"(?:\A|;)\s*(?P<name>[^\W\d_][\w ]{0,40}?) says:\s")
-# "*** Kim joined the chat ***"
-_STARRED = re.compile(r"\s*\*{3}\s[^*\n]+\s\*{3}\s*")
+# "*** Kim joined the chat ***", "[00:00:57] *** HOLD MUSIC 00:45 ***"
+_STARRED = re.compile(rf"\s*{_TIME}\*{{3}}\s?[^*\n]+\s?\*{{3}}\s*")
 # "[00:00:30] [phone rings]": a remark with its own time belongs to no turn. "[laughs]" may be part of a turn.
 _REMARK_TEXT = r"(?:[^\[\]():]|(?<=\d):(?=\d))+"
 _TIMED_REMARK = re.compile(rf"\s*{_STAMP}(?:\[{_REMARK_TEXT}\]|\({_REMARK_TEXT}\))\s*")
-# "[END OF RECORDING]"
-_BRACKETED = re.compile(r"\s*[\[(](?P<words>[^\[\]()]{1,60})[\])]\s*")
+# "[END OF RECORDING]", "-- END OF CALL --", "[00:00:57] <HOLD MUSIC>"
+_BRACKETED = re.compile(
+    rf"\s*{_TIME}(?:[\[(<](?P<words>[^\[\]()<>]{{1,60}})[\])>]"
+    r"|[-=]{2,}\s?(?P<ruled>[^\s=-][^\n=]{0,60}?)\s?[-=]{2,})\s*"
+)
 # Like a blank line, a line such as "-----" or "* * *" separates dialogues.
 _RULE = re.compile(r"\s*(?:[-=*_~]\s?){3,}")
 _LONGEST_NAME = 60
@@ -248,7 +251,11 @@ def _unsaid(line: str) -> str:
     if _TIMED_REMARK.fullmatch(line):
         return "remark"
     bracketed = _BRACKETED.fullmatch(line)
-    return chat_line("recording", bracketed["words"].strip()) if bracketed is not None else ""
+    return (
+        chat_line("recording", (bracketed["words"] or bracketed["ruled"]).strip())
+        if bracketed is not None
+        else ""
+    )
 
 
 def _cues(lines: Iterable[Line | Rejected]) -> Iterator[Line | Rejected]:

@@ -31,6 +31,7 @@ SAME_NAME = "with several people of one name, who are told apart by numbers"
 """Text of the notice about dialogues in which several people have the same name."""
 _NUMBER = re.compile(r"[+-]?[0-9]*[.,]?[0-9]*")
 _UNIX_TIME = re.compile(r"[0-9]{9,10}(?:[0-9]{3})?(?:\.[0-9]+)?")
+_CLOCK = re.compile(r"[0-9]{1,2}[:.h][0-9]{2}(?::[0-9]{2})?(?:\s?[APap]\.?[Mm]\.?)?")
 _FIRST_CHAT, _LAST_CHAT = 946_684_800, 2_524_608_000
 """The years 2000 and 2050 as Unix times. A number between them may be the time of a message."""
 
@@ -175,13 +176,31 @@ def report_missing_time(file: str, cells: Value, fields: Fields, notices: Notice
         notices: Notices to the user, to which the report is added.
     """
     known = fields.of(cells)
-    if "turn" in known or "time" in known or "time" in fields.named_by_user:
+    if "turn" in known or "time" in fields.named_by_user:
+        return
+    if "time" in known:
+        _report_missing_clock(file, cells, fields, notices)
         return
     found = [key for key in fields.unused(cells) if _looks_like_a_time(unwrap_extended_json(cells[key]))]
     if found:
         notices.say(
             f"{file}: no time column, so the order of the file is kept; these look like times: "
             f"{listed(found[:12])}; name the right one with --map time=NAME"
+        )
+
+
+def _report_missing_clock(file: str, cells: Value, fields: Fields, notices: Notices) -> None:
+    """Tell the user which columns may contain the time of day, if the known times are only dates."""
+    known = fields.of(cells)["time"]
+    written = str(fields.time_of(cells) or "")
+    # "14-11-2025" is a date. "1700000001" is a Unix time, which includes the time of day.
+    if ":" in written or not (parse_time(written, "day") or possible_orders(written)) or written.isdigit():
+        return
+    if found := [key for key in fields.unused(cells) if _CLOCK.fullmatch(str(cells[key]).strip())]:
+        notices.say(
+            f"{file}: the times in {known!r} are only dates, so messages of one day keep the order of the "
+            f"file; these look like times of day: {listed(found[:12])}; name the right one with "
+            "--map time=NAME, which is joined with the date if its column has a known name such as 'date'"
         )
 
 

@@ -21,13 +21,15 @@ _DATED = re.compile(r"[0-9][-/.:][0-9]")
 _ID = re.compile(
     r"(?:[a-z]I|(?:^|[_ ])i)d$|[a-z]ID$|_ID$|(?:^|[_ ])(?:sid|key|uuid|hash|number|no)$|[a-z]Sid$"
 )
+_LONGEST_TIME = 60
+"""Maximum number of characters of a time."""
 # Ids of one person or of one message.
 _PERSON_ID = re.compile(
     r"(?i)user|person|sender|author|agent|speaker|member|owner|message|msg|post|comment|local|(?:^|_)[ug]?uid$"
 )
 
 
-def require_columns(place: str, columns: Sequence[str], fields: Fields, cells: Value | None = None) -> None:
+def require_columns(place: str, columns: Sequence[str], fields: Fields, rows: Sequence[Value] = ()) -> None:
     """Check that the rows of a table have a text and show to which dialogue they belong.
 
     A dialogue column is not required in two cases: each row names the row that it answers, or the user said
@@ -37,8 +39,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields, cells: V
         place: The position of the header, for the message.
         columns: The names of the columns.
         fields: Look-up from a field, such as the text, to the key or column that contains it.
-        cells: The first row, keyed by column, from which columns are suggested for a missing field; None if
-            the row is unknown.
+        rows: The first rows, keyed by column, from which columns are suggested for a missing field.
 
     Raises:
         InputError: A required column is missing, a column that the user named is missing, or a column occurs
@@ -70,7 +71,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields, cells: V
                 "put a line with names such as dialogue,time,speaker,text above it"
             )
         named = " and ".join(
-            f"--map {field}={_candidates(field, columns, fields, cells or {})}" for field in missing
+            f"--map {field}={_candidates(field, columns, fields, rows)}" for field in missing
         )
         raise InputError(
             f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; name the "
@@ -78,25 +79,56 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields, cells: V
         )
 
 
-def _candidates(field: str, columns: Sequence[str], fields: Fields, cells: Value) -> str:
+def _candidates(field: str, columns: Sequence[str], fields: Fields, rows: Sequence[Value]) -> str:
     """Return the columns that may contain a field, for ``--map``; ``NAME`` if there are none.
 
     >>> columns = ["roomId", "said_by", "remark"]
-    >>> _candidates("dialogue", columns, Fields({}), {})
+    >>> _candidates("dialogue", columns, Fields({}), [])
     'roomId'
     >>> cells = {"roomId": "7", "said_by": "Ann Lee", "remark": "Is it late?"}
-    >>> _candidates("text", columns, Fields({}), cells)
+    >>> _candidates("text", columns, Fields({}), [cells])
     'remark'
     """
     unused = fields.unused(columns)
     if field == "dialogue":
         own = set(fields.of(columns).values())
-        found = [key for key in unused if key not in own and _ID.search(key)]
-        shown = [key for key in found if _PERSON_ID.search(key) is None] or found
+        speaker = fields.of(columns).get("speaker", "")
+        shown = [
+            key
+            for key in unused
+            if key not in own
+            and _ID.search(key)
+            # "AuthorID" contains the id of a person.
+            and not _PERSON_ID.search(key)
+            # "memberNo" does too, if each number belongs to one "Author" and each author to one number.
+            and not _are_paired(key, speaker, rows)
+        ]
         return " or ".join([*shown[:1], *(f"--map dialogue={key}" for key in shown[1:3])]) or "NAME"
-    # A text usually has more words than any other cell.
-    texts = [key for key in unused if isinstance(cells.get(key), str) and " " in cells[key].strip()]
-    return max(texts, key=lambda key: len(cells[key]), default="NAME")
+    lengths = {key: sum(map(_letters, {str(row.get(key) or "") for row in rows})) for key in unused}
+    best = max(unused, key=lambda key: lengths[key], default="")
+    return best if lengths.get(best) else "NAME"
+
+
+def _are_paired(key: str, speaker: str, rows: Sequence[Value]) -> bool:
+    """Return whether each value of a column goes with one speaker, and each speaker with one value."""
+    pairs = {(str(row.get(key)), str(row.get(speaker))) for row in rows if row.get(key) and row.get(speaker)}
+    return 1 < len(pairs) == len({value for value, _ in pairs}) == len({name for _, name in pairs})
+
+
+def _letters(cell: str) -> int:
+    """Return the number of letters in a cell that may be a text; 0 for times, ids, addresses and numbers.
+
+    >>> [_letters(cell) for cell in ("Is it late?", "2025-11-14 09:00", "c00f-7be1", "遅いですか?")]
+    [8, 0, 0, 5]
+    """
+    text = cell.strip()
+    # "Fri, 14 Nov 2025 09:00" has letters, but is a time.
+    if len(text) <= _LONGEST_TIME and (parse_time(text) is not None or possible_orders(text)):
+        return 0
+    # "c00f-7be1", "ann@example.org" and "https://example.org" are single words.
+    if text.isascii() and len(text.split()) == 1 and re.search(r"[\d@/_]", text):
+        return 0
+    return sum(sign.isalpha() for sign in text)
 
 
 def require_named_columns(place: str, columns: Sequence[str], fields: Fields) -> None:

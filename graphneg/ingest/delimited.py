@@ -14,12 +14,15 @@ import csv
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from graphneg.model import Rejected
 
 LONGEST_CELL = csv.field_size_limit()
 """Maximum length of a cell in characters: 131,072, the limit of Python's CSV reader."""
+_LONGEST_ROW = 1 << 24
+"""Maximum length of a row with a cell that is too long. In a longer row, a quotation mark is never closed."""
 
 
 class DelimitedRow(NamedTuple):
@@ -28,7 +31,8 @@ class DelimitedRow(NamedTuple):
     Attributes:
         place: The position of the row's first line.
         text: The text of the row's first line.
-        cells: The cells. An invalid row has only its first cells, up to the first cell that may be wrong.
+        cells: The cells. An invalid row has only its first cells, up to the first cell that may be wrong. A
+            row with a cell that is too long has all cells, and this cell is empty.
         fault: Why the row is invalid; empty for a valid row.
     """
 
@@ -92,22 +96,42 @@ def read_rows(
         quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
         return csv.reader(feed(), delimiter=separator, quoting=quoting, strict=quoted)
 
+    def long_row() -> list[str] | None:
+        """Read the rest of a row with a cell that is too long; None if its quotation mark is never closed."""
+        size, marks = sum(len(text) for _, text in taken), sum(text.count('"') for _, text in taken)
+        with suppress(_BrokenOffError):
+            # A quoted cell ends in the line with which the number of quotation marks becomes even.
+            for text in feed() if marks % 2 else ():
+                size, marks = size + len(text), marks + text.count('"')
+                if marks % 2 == 0 or size > _LONGEST_ROW:
+                    break
+        found = _long_cells([text for _, text in taken], separator) if marks % 2 == 0 else None
+        # If the number of cells differs from the row above, a quotation mark may be wrong.
+        return found if found is not None and len(found) == width else None
+
     rows = reader()
+    width = 0
     while True:
         taken.clear()
         fault = ""
         try:
             cells = next(rows, None)
         except (csv.Error, _BrokenOffError) as error:
-            # The reader may have read up to the end of the file, looking for a closing quotation mark.
-            # The lines after the first one may be valid rows, so read them again.
-            pending.extendleft(reversed(taken[1:]))
-            cells, fault = certain_cells(taken[0][1], separator, quoted=quoted), _reason(error)
+            fault = _reason(error)
+            cells = long_row() if quoted and _is_too_long(error) else None
+            if cells is not None:
+                fault = f"a cell is longer than {LONGEST_CELL:,} characters"
+            else:
+                # The reader may have read up to the end of the file, looking for a closing quotation mark.
+                # The lines after the first one may be valid rows, so read them again.
+                pending.extendleft(reversed(taken[1:]))
+                cells = certain_cells(taken[0][1], separator, quoted=quoted)
             rows = reader()
         yield from refused
         refused.clear()
         if cells is None:
             return
+        width = width or len(cells)
         if cells or fault:
             yield DelimitedRow(*taken[0], cells, fault)
 
@@ -125,10 +149,26 @@ def _reason(error: Exception) -> str:
     reason = str(error)
     if isinstance(error, _BrokenOffError):
         return reason
-    if "field limit" in reason:
+    if _is_too_long(error):
         return f"a cell is longer than {LONGEST_CELL:,} characters, or its quotation mark is never closed"
     ends = " inside quotation marks" if "end of data" in reason else ""
     return f"not CSV: {reason}{ends}"
+
+
+def _is_too_long(error: Exception) -> bool:
+    return "field limit" in str(error)
+
+
+def _long_cells(lines: list[str], separator: str) -> list[str] | None:
+    """Return the cells of a row, with an empty text in place of a cell that is too long; None if invalid."""
+    limit = csv.field_size_limit(sum(map(len, lines)) + 1)
+    try:
+        rows = list(csv.reader(lines, delimiter=separator, strict=True))
+    except csv.Error:
+        return None
+    finally:
+        csv.field_size_limit(limit)
+    return [cell if len(cell) <= LONGEST_CELL else "" for cell in rows[0]] if len(rows) == 1 else None
 
 
 def certain_cells(text: str, separator: str, *, quoted: bool = True) -> list[str]:

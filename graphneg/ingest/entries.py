@@ -74,6 +74,8 @@ _BATCH = 500
 """Number of rows to read from a Parquet or Arrow file at a time."""
 _MOST_ABOVE = 20
 """Number of lines at the beginning of a table in which the header is searched for."""
+_HINT_ROWS = 20
+"""Number of rows after the first one from which a message suggests columns for missing fields."""
 LONGEST_COLUMN = 1_000
 """Maximum length of a column name in characters."""
 
@@ -341,7 +343,8 @@ def table_rows(
     columns: list[str] = []
     lacks, header = False, ""
     number = 0
-    for row in read_rows(_places(path, progress, encoding, skipped), separator, quoted=quoted):
+    source = read_rows(_places(path, progress, encoding, skipped), separator, quoted=quoted)
+    for row in source:
         if isinstance(row, Rejected):
             if not columns:
                 raise InputError(f"{row.place}: the header can't be read: {row.reason}")
@@ -354,15 +357,18 @@ def table_rows(
         elif row.fault or len(row.cells) != len(columns):
             fault = row.fault or f"{len(row.cells)} cells, but the header has {len(columns)}"
             # If the text contains a separator without quotation marks, all later cells are in a wrong column.
-            # So keep only the cells before the text column.
-            text = fields.of(columns).get("text")
-            certain = columns[: columns.index(text)] if text is not None else []
+            # So keep only the cells before the text column. A row with a cell that is too long has all cells.
+            text, is_whole = fields.of(columns).get("text"), len(row.cells) == len(columns)
+            certain = columns if is_whole else columns[: columns.index(text)] if text is not None else []
             yield UnreadRow(row.place, fault, _named(certain, row.cells))
         else:
             cells = _named(columns, row.cells)
             # If one cell of a row contains a whole dialogue, the row needs no other columns.
             if lacks and not _has_dialogue(cells, fields):
-                require_columns(header, columns, fields, cells)
+                more = (one for one in islice(source, _HINT_ROWS) if isinstance(one, DelimitedRow))
+                require_columns(
+                    header, columns, fields, [cells, *(_named(columns, one.cells) for one in more)]
+                )
             lacks = False
             yield Item(row.place, number, "", cells)
             number += 1

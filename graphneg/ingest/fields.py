@@ -25,8 +25,24 @@ from graphneg.ingest.values import is_part, unwrapped
 
 Value = Mapping[str, Any]
 
+
+@cache
+def _foreign_names() -> Mapping[str, tuple[str, ...]]:
+    """Return the names of ``field_names.tsv`` by field, each with its accents and without them."""
+    found: dict[str, dict[str, None]] = {}
+    for field, _, names in table_rows("graphneg.ingest", "field_names.tsv"):
+        for name in names.casefold().split():
+            found.setdefault(field, {}).update(dict.fromkeys((name, _without_accents(name))))
+    return {field: tuple(names) for field, names in found.items()}
+
+
+def _without_accents(text: str) -> str:
+    parts = unicodedata.normalize("NFKD", text)
+    return unicodedata.normalize("NFC", "".join(sign for sign in parts if not unicodedata.combining(sign)))
+
+
 NAMES: dict[str, tuple[str, ...]] = {
-    field: tuple(names.split())
+    field: tuple(dict.fromkeys((*names.split(), *_foreign_names().get(field, ()))))
     for field, names in {
         # Names of keys that contain the id of a dialogue. Generic names come first, then the names that are
         # used by OASST, help desks, Discourse and Reddit.
@@ -61,7 +77,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             participantrole participantpurpose usertype userrole actortype party sprecher absender
             verfasser wer rolle von locuteur auteur expediteur expéditeur hablante autor remitente
             parlante mittente falante remetente spreker afzender poster posterid direction
-            messagedirection ownerdisplayname owneruserid persondisplayname personemail agent name
+            messagedirection ownerdisplayname owneruserid persondisplayname personemail by
         """,
         "text": """
             text utterance content message value utterancetext messagetext bodytext textbody pagetext
@@ -114,7 +130,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         """,
     }.items()
 }
-"""The names of each field in exports, in order of preference.
+"""The names of each field in exports, in order of preference; ``field_names.tsv`` contains those in other
+languages.
 
 Case, spaces, punctuation and brackets with their content are ignored when names are compared: ``createdat``
 matches ``created_at``, ``createdAt`` and ``Created at (UTC)``.
@@ -138,14 +155,18 @@ NOTE_KINDS = frozenset({
 AMBIGUOUS_NOTES = frozenset({"element", "messagetype", "type"})
 """Names of the field ``internal`` that often mean something else, for example the kind of speaker."""
 
-_DATES = ("date", "datum", "fecha", "createddate", "sentdate", "messagedate", "msgdate", "chatdate")
+_DATES = (
+    "date", "datum", "fecha", "createddate", "sentdate", "messagedate", "msgdate", "chatdate",
+    *_foreign_names()["date"],
+)  # fmt: skip
 _CLOCKS = (
     "time", "uhrzeit", "zeit", "hora", "heure", "createdtime", "senttime", "messagetime", "msgtime",
-    "chattime",
+    "chattime", *_foreign_names()["clock"],
 )  # fmt: skip
 """Names of the field ``time`` for a file in which a time is divided between two columns: `_DATES` for the
 date, and `_CLOCKS` for the time of day."""
 _CLOCK = re.compile(r"\s*[0-9]{1,2}[:.][0-9]{2}(?![.0-9])")
+_DATED = re.compile(r"[0-9]")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _NUMBERED = re.compile(r"(.*[^\W\d_])[\W_]*[0-9]{1,3}")
 
@@ -260,8 +281,8 @@ class Fields:
             keys: The keys of an entry, or the columns of a table.
 
         Returns:
-            The key that the user named, else each key with a known name, in order of preference, and each
-            unused key for which `header_class` finds a class.
+            The key that the user named. If there is none: each key with a known name, in order of preference,
+            and each unused key for which `header_class` finds a class.
         """
         keys = tuple(keys)
         if keys not in self._notes:
@@ -272,7 +293,7 @@ class Fields:
             found = [plain[name] for name in NAMES["internal"] if name in plain]
             used = set(self.of(keys).values())
             found += [key for key in keys if key not in used and key not in found and header_class(key)]
-            self._notes[keys] = found if named is None else [key for key in keys if key == named]
+            self._notes[keys] = [key for key in keys if key == named] if named else found
         return self._notes[keys]
 
     def turns_of(self, value: Value) -> str | None:
@@ -362,13 +383,18 @@ class Fields:
             The cell of the time column; None if there is no such column. If a table has one column for the
             date and one for the time of day, both cells are joined.
         """
-        key = self.of(cells).get("time")
+        known = self.of(cells)
+        key = known.get("time")
+        date, clock = self._date_and_clock(tuple(cells))
         if key is None:
             return None
         if "time" in self.named_by_user:
-            return cells[key]
-        date, clock = self._date_and_clock(tuple(cells))
+            # With --map time=Klok, "10:37" needs the date of the column "Datum".
+            clock = key if key != date else None
         if key not in (date, clock) or date is None or clock is None:
+            return cells[key]
+        # In an English table, "data" may be the text of a message.
+        if date == known.get("text") or not _DATED.search(str(cells[date])):
             return cells[key]
         # Join a column "date" and a column "time" only if "time" contains just the time of day. It may also
         # contain the whole timestamp.

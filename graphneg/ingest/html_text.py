@@ -23,6 +23,13 @@ _BLOCKS = frozenset({
 """Elements before and after which a new line begins."""
 _UNSEEN = frozenset({"script", "style", "head", "title", "template"})
 """Elements whose content a browser does not show."""
+_INLINE = "a|b|code|del|em|font|i|ins|kbd|mark|pre|q|s|small|span|strike|strong|sub|sup|tt|u"
+# "His <i>own</i> idea.", "Yes.<p>See the README." (Hacker News), "Hi,<br>it is late."
+_PAIR = re.compile(rf"<(?P<name>{_INLINE})(?:\s[^<>]*)?>[^<]*</(?P=name)>", re.IGNORECASE)
+_BREAK = re.compile(r"(?<=\S)</?p>|</?p>(?=\S)|<br ?/?>", re.IGNORECASE)
+_MOST_NESTED = 10
+"""Maximum depth of inline tags in each other that are removed."""
+_INLINE_TAG = re.compile(rf"</?(?:{_INLINE})(?:\s[^<>]*)?>", re.IGNORECASE)
 
 
 def plain_text(text: str) -> str:
@@ -58,3 +65,29 @@ def plain_text(text: str) -> str:
             shown.append("\n")
     lines = (" ".join(line.split()) for line in html.unescape("".join(shown)).split("\n"))
     return "\n".join(line for line in lines if line)
+
+
+def without_simple_tags(text: str) -> str:
+    r"""Return a text without simple tags, in a text that is not HTML as a whole. Keep its lines and entities.
+
+    >>> without_simple_tags("Yes.<p>See <a href='x'>this</a>, it&#x27;s <i>new</i>.")
+    'Yes.\nSee this, it&#x27;s new.'
+    >>> without_simple_tags("Is a<b or b>c? It is <p> I mean.")
+    'Is a<b or b>c? It is <p> I mean.'
+
+    Args:
+        text: The text.
+
+    Returns:
+        The text without tags such as ``<i>`` that are closed again, and with a line break for ``<p>`` and
+        ``<br>``. The text itself if it has no such tags.
+    """
+    if "<" not in text:
+        return text
+    shown = _BREAK.sub("\n", text)
+    # An inline tag is removed only if some tag is closed again. In "a<b", nothing is.
+    for _ in range(_MOST_NESTED):
+        shown, pairs = _PAIR.subn(lambda pair: _INLINE_TAG.sub("", pair[0]), shown)
+        if not pairs:
+            break
+    return shown if shown == text else shown.strip()

@@ -112,6 +112,8 @@ class NoteFinder:
 
     def __init__(self, fields: Fields, notices: Notices, messages: Callable[[], Iterable[Value]]) -> None:
         self._fields, self._notices, self._messages = fields, notices, messages
+        # With an empty name, as in --map internal=, messages with unknown values are kept.
+        self._keeps_unknown = fields.named_by_user.get("internal") == ""
         self._unknown = set[tuple[str, str]]()
 
     @cached_property
@@ -132,7 +134,7 @@ class NoteFinder:
                     found.add(key)
                 elif meaning == "unknown" and header_class(key) and cells[key]:
                     unknown[key] = None
-        for key in (key for key in unknown if key not in found | texts):
+        for key in (key for key in unknown if key not in found | texts and not self._keeps_unknown):
             self._notices.say(
                 f"the column {key!r} may mark internal notes, but its values are unknown: "
                 f"--map 'internal={key}' leaves these turns out"
@@ -151,7 +153,7 @@ class NoteFinder:
         return [key for key in self._fields.internal_note_keys(cells) if self._marks(key)]
 
     def _marks(self, key: str) -> bool:
-        return "internal" in self._fields.named_by_user or _is_certain(key) or key in self._marking
+        return bool(self._fields.named_by_user.get("internal")) or _is_certain(key) or key in self._marking
 
     def is_note(self, cells: Value) -> bool:
         """Return whether a message is an internal note, or may be a note. A possible note is counted.
@@ -168,6 +170,8 @@ class NoteFinder:
         meanings = {key: meaning_of(key, cells[key]) for key in keys}
         if "note" in meanings.values():
             return True
+        if self._keeps_unknown:
+            return False
         text = message_text(cells.get(self._fields.of(cells).get("text", "")))
         # A message without a text is left out as empty, whatever its kind.
         if not text or (isinstance(text, str) and not text.strip()):
@@ -184,5 +188,5 @@ class NoteFinder:
         self._notices.count(
             "turn",
             f"left out as a possible internal note, because {said} of {key!r} is unknown: "
-            "use --map internal= to keep it",
+            "--map internal= keeps such turns, and leaves out only known notes",
         )

@@ -414,6 +414,9 @@ A file has the format if its beginning matches all patterns in one of these list
 """
 
 _TRANSCRIPT = "transcript"
+_TABLES = "dialogues"
+# Matches the name of a column, such as "Author ID" or "Sent (UTC)".
+_COLUMN = re.compile(r"[^\W\d_][\w .()/-]{0,39}")
 # Transcripts have no typical beginning, but many lines such as "Ann: Hi.". JSON lines do not begin with a
 # name.
 _NAMED_LINE = re.compile(
@@ -461,7 +464,8 @@ def check_format(path: Path, loader: str, records: Iterable[Record]) -> Iterator
     if _looks_right(path, loader):
         yield from records
     else:
-        hint = "" if loader == _TRANSCRIPT else _transcript_hint(head(path))
+        start = head(path)
+        hint = _table_hint(start, loader) or ("" if loader == _TRANSCRIPT else _transcript_hint(start))
         yield from check_by_records(str(path), loader, records, hint)
 
 
@@ -557,6 +561,23 @@ def _fitting(start: bytes) -> list[str]:
         for loader, (_, *ways) in FORMATS.items()
         if any(all(re.search(pattern, text, re.MULTILINE) for pattern in way) for way in ways)
     ]
+
+
+def _table_hint(start: bytes, loader: str) -> str:
+    """Return a sentence that names the loader for tables if a file begins with the header of a table."""
+    lines = start.decode("utf-8", "replace").lstrip("\ufeff").splitlines()[:2]
+    if loader == _TABLES or len(lines) < 2:
+        return ""
+    # The header "AuthorID","Author","Date" has three short names, and the row below has as many cells.
+    for sign in ",;\t":
+        names = [cell.strip(' "') for cell in lines[0].split(sign)]
+        if len(names) > 2 and all(map(_COLUMN.fullmatch, names)) and lines[1].count(sign) >= len(names) - 1:
+            return (
+                f"Its first line looks like the header of a table, which the loader {_TABLES!r} reads: "
+                "--map dialogue=NAME names the column of the dialogue, and --map dialogue= says that all "
+                "rows are one dialogue. "
+            )
+    return ""
 
 
 def _transcript_hint(start: bytes) -> str:

@@ -121,7 +121,7 @@ class RowReader:
         own = {field: self._known[field] for field in UTTERANCE_FIELDS if field in self._known}
         if "dialogue" in own or set(keys) - set(own.values()):
             try:
-                require_columns(first.place, keys, fields, cast("Value", first.value))
+                require_columns(first.place, keys, fields, [cast("Value", first.value)])
             except InputError as error:
                 # {"text": "Hi. Hello.", "segments": [{"speaker": "A", "text": "Hi."}, ...]}
                 if paths := turn_paths(cast("Value", first.value)):
@@ -365,14 +365,10 @@ class RowReader:
         first = rows[0]
         if "dialogue" in self._known and not first.dialogue:
             raise ItemError(f"the column {self._known['dialogue']!r} is empty")
-        self._ids.count(first.written, first.dialogue)
         for row in rows:
+            self._ids.count(row.written, first.dialogue)
             if row.split != first.split:
                 raise ItemError(f"the row at {row.place} has a different split")
-            if row.written != first.written:
-                raise ItemError(
-                    f"the row at {row.place} has the id {row.written!r} instead of {first.written!r}"
-                )
         rows = self._once(rows)
         used = {key for row in rows for field, key in self._of(row).items() if field in UTTERANCE_FIELDS}
         turns: list[dict[str, Any]] = []

@@ -42,6 +42,8 @@ _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
 _YEAR_LAST = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|(?<!-)[0-9]{2})(?:[\s,T]+([0-9].*))?")
 # Matches dates that begin with the year: "2024/05/17 09:12", "2024.05.17".
 _YEAR_FIRST = re.compile(r"([0-9]{4})([./-])([0-9]{1,2})\2([0-9]{1,2})(?:[\s,T]+([0-9].*))?")
+# Matches the date in "2025年11月14日 09:12" and "2025년 11월 14일 9:12".
+_SIGNS = re.compile(r"([0-9]{4})\s?[年년]\s?([0-9]{1,2})\s?[月월]\s?([0-9]{1,2})\s?[日일]\s?")
 # A text with the name of a month counts as a date only if it has a year of four digits. Without a year,
 # `dateutil` would assume one.
 _MONTH_NAME = re.compile(r"(?=.*\b[0-9]{4}\b).*[A-Za-z]{3}")
@@ -80,7 +82,7 @@ def parse_time(value: Any, order: DateOrder | None = None) -> float | None:
         number = finite_number(value)
         return None if number is None else _in_seconds(number)
     # Some exports write a narrow no-break space before AM and PM. Replace it with an ordinary space.
-    text = " ".join(value.split())
+    text = _SIGNS.sub(r"\1/\2/\3 ", " ".join(value.split()), count=1).strip()
     if _NUMBER.fullmatch(text):
         return _in_seconds(float(text))
     try:

@@ -25,7 +25,8 @@ from dataclasses import replace
 from itertools import takewhile
 
 from graphneg.english.tokens import detokenize, is_tokenised
-from graphneg.ingest.html_text import plain_text
+from graphneg.ingest.content import ItemError
+from graphneg.ingest.html_text import plain_text, without_simple_tags
 from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.ingest.values import COUNTED, DELETED, MEDIA
 from graphneg.model import Dialogue, Response, Utterance
@@ -62,6 +63,8 @@ _HTML = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _HTML_TEXT, _TAGS_KEPT = "converted from HTML", "with HTML tags kept: --clean removes them"
+_PROGRAM_TAG = re.compile(r"</?p>|<br ?/?>|<a\s[^<>]*href", re.IGNORECASE)
+_TAGS_REMOVED = "with HTML tags removed"
 _THOUGHT = "thought"
 _MODEL_BLOCKS = {
     **dict.fromkeys(("think", "thinking", "thought"), _THOUGHT),
@@ -93,6 +96,9 @@ def drop_non_conversation_turns(
 
     Returns:
         The dialogue with consecutive turn numbers.
+
+    Raises:
+        ItemError: All messages are internal notes, or left out for other reasons.
     """
     spoken = [_spoken(_without_program_tags(one, options), options) for one in dialogue.utterances]
     are_html = _are_html([one.text for one in spoken])
@@ -119,6 +125,11 @@ def drop_non_conversation_turns(
         if reason is None or reason == _ALREADY_COUNTED:
             continue
         options.notices.count(reason, "kept out of the turns" if reason in ROLES.values() else "left out")
+    if not kept and NOTE in silent:
+        raise ItemError(
+            "the dialogue has no turns, as its messages are internal notes or of unknown kinds: --map "
+            "internal= keeps those of unknown kinds"
+        )
     return replace(
         dialogue,
         utterances=tuple(
@@ -190,8 +201,8 @@ def _are_html(texts: Sequence[str]) -> bool:
 def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str:
     """Return the text of an utterance, converted to plain text if it is HTML. Count each HTML text.
 
-    If only some texts of the dialogue are HTML, a user may have typed the tags. Such a text is converted only
-    if ``options.clean`` is set.
+    If only some texts of the dialogue are HTML, or a text has only some tags, a user may have typed them.
+    Such a text is converted only if ``options.clean`` is set.
 
     Args:
         utterance: The utterance.
@@ -202,8 +213,17 @@ def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str
         The text, converted or unchanged.
     """
     text = utterance.text
-    if utterance.attributes.get("internal") is True or not _HTML.match(text):
+    if utterance.attributes.get("internal") is True or "<" not in text:
         return text
+    if not _HTML.match(text):
+        # Hacker News writes "Yes.<p>See <i>this</i>." In other files, a user may have typed the tags.
+        shown = without_simple_tags(text)
+        if shown != text and options.clean:
+            options.notices.count("text", _TAGS_REMOVED)
+        # People type "<b>" in chats, but no "&#x27;", and hardly "Yes.<p>See".
+        elif shown != text and (_ENTITY.search(text) or _PROGRAM_TAG.search(text)):
+            options.notices.count("text", _TAGS_KEPT)
+        return shown if options.clean else text
     is_converted = are_html or options.clean
     options.notices.count("text", _HTML_TEXT if is_converted else _TAGS_KEPT)
     return plain_text(text) if is_converted else text

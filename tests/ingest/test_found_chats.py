@@ -743,3 +743,21 @@ Good.
         assert chat(file, "whatsapp") == (TestChatsOfOtherPrograms.TURNS, notices, [])
         with pytest.raises(InputError, match="looks like a file for the loader 'whatsapp'"):
             load(file)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Você apagou esta mensagem", "Esta mensagem foi apagada pelo admin Ana", "Esta mensagem foi apagada.",
+        "Eliminaste este mensaje", "Ce message a été supprimé par l’admin Ana",
+        "Hai eliminato questo messaggio",
+        "Je hebt dit bericht verwijderd", "Du raderade det här meddelandet", "Du slettede denne besked",
+        "Usunięto tę wiadomość", "Bu mesaj silindi", "Вы удалили данное сообщение", "此消息已删除",
+    ],
+)  # fmt: skip
+def test_deleted_messages_are_left_out_in_other_languages(tmp_path: Path, line: str) -> None:
+    rows = f"9:14 - Ana: Bom dia!\n9:15 - Edu: {line}\n9:16 - Edu: Oi: {line}\n"
+    rows = "".join(f"03/11/2025 0{row}\n" for row in rows.splitlines())
+    turns, notices, left = chat(written(tmp_path / "chat.txt", rows), "whatsapp")
+    assert (turns, left) == ([("Ana", "Bom dia!"), ("Edu", f"Oi: {line}")], [])
+    assert notices == {"1 deleted message left out"}

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import pytest
 
+from graphneg.errors import InputError
 from tests.ingest.found_files import notices_of, texts
-from tests.ingest.test_dialogue_files import said
+from tests.ingest.test_dialogue_files import load, said
 from tests.loader_samples import written
 
 
@@ -230,3 +231,29 @@ class TestTextsInHtml:
         assert texts(file)["0"][1] == "<p>Like this.</p>"
         assert notices_of(file) == ["1 text with HTML tags kept: --clean removes them"]
         assert texts(file, clean=True)["0"][1] == "Like this."
+
+
+class TestKindsOfMessages:
+    ROWS = (
+        "c1,system,Assigned to Kim.\nc1,{0},Where is my refund?\nc1,private,VIP? Check the plan.\n"
+        "c1,{0},It is on its way.\n"
+    )
+
+    @pytest.mark.parametrize("kind", ["normal", "Regular", "public", "message", "text", "chat", "reply"])
+    @pytest.mark.parametrize("map", [{}, {"internal": ""}])
+    def test_private_and_system_messages_are_left_out(
+        self, tmp_path: Path, kind: str, map: dict[str, str]
+    ) -> None:
+        file = written(
+            tmp_path / "t.csv", f"Conversation ID,Message Type,Message Content\n{self.ROWS.format(kind)}"
+        )
+        assert texts(file, map=map) == {"c1": ["Where is my refund?", "It is on its way."]}
+        assert {"1 service message left out", "1 internal note left out"} <= set(notices_of(file))
+
+    def test_messages_of_unknown_kinds_can_be_kept_without_the_notes(self, tmp_path: Path) -> None:
+        file = written(
+            tmp_path / "t.csv", f"Conversation ID,Message Type,Message Content\n{self.ROWS.format('kind_a')}"
+        )
+        with pytest.raises(InputError, match="--map internal= keeps those of unknown kinds"):
+            load(file)
+        assert texts(file, map={"internal": ""}) == {"c1": ["Where is my refund?", "It is on its way."]}

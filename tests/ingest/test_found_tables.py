@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 
 from graphneg.errors import InputError
+from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.model import Dialogue
 from tests.ingest.found_files import notices_of, texts, wrapped
 from tests.ingest.test_dialogue_files import load, refused, said
 from tests.loader_samples import written
@@ -501,6 +503,57 @@ class TestHintsForMissingColumns:
             load(file)
         assert texts(file, map=map) == {"7": ["Hi there."]}
 
+    @pytest.mark.parametrize(
+        ("header", "rows", "hint"),
+        [
+            # The first cell of a time is longer than the texts, and an address or an id than the first text.
+            (
+                "通話ID,いつ,だれ,ことば",
+                "T1,2025/11/14 9:00:00,店員,はい。\nT1,2025/11/14 9:02:00,客,変更したいのですが。",
+                "ことば",
+            ),
+            ("ref,when,page,said1", "7,Fri 14 Nov 2025 09:00,https://x.org/abcdefghijk,Hi there.", "said1"),
+            (
+                "ref,token,remark1",
+                "7,cafe-7be1-aaaabbbbccccdddd,Yes.\n7,cafe-7be1-aaaabbbbccccddde,No way.",
+                "remark1",
+            ),
+            # The column "team" repeats one long cell, and the texts differ.
+            (
+                "ref,team,remark1",
+                "".join(
+                    f"7,Support of all of Europe,It is {w}.\n"
+                    for w in ("red", "too late", "on the table", "rather odd")
+                ),
+                "remark1",
+            ),
+            ("ref,count", "7,12\n7,13", "NAME"),
+        ],
+    )
+    def test_of_a_text_do_not_name_times_ids_addresses_or_numbers(
+        self, tmp_path: Path, header: str, rows: str, hint: str
+    ) -> None:
+        file = written(tmp_path / "t.csv", f"{header}\n{rows}\n")
+        with pytest.raises(InputError, match=f"--map text={hint}(?:$|;)"):
+            load(file)
+
+    @pytest.mark.parametrize("column", ["AuthorID", "user_id", "memberNo", "Client ID"])
+    def test_of_a_dialogue_do_not_name_persons(self, tmp_path: Path, column: str) -> None:
+        column = column.replace("memberNo", "member_key")
+        file = written(tmp_path / "t.csv", f"{column},Author,Content\n101,ann,Hi.\n102,bo,Ho.\n101,ann,Ok.\n")
+        with pytest.raises(InputError, match="--map dialogue=NAME; if all rows are one dialogue"):
+            load(file)
+
+    @pytest.mark.parametrize("loader", ["discord", "whatsapp"])
+    def test_name_the_loader_of_tables(self, tmp_path: Path, loader: str) -> None:
+        file = written(
+            tmp_path / "t.csv", '"AuthorID","Author","Date","Content"\n"101","ann","2025-11-14","Hi."\n'
+        )
+        with pytest.raises(
+            InputError, match="the header of a table, which the loader 'dialogues' reads: --map"
+        ):
+            list(get_loader(loader).read([file], LoadOptions()))
+
     def test_say_what_to_do_with_a_column_for_each_comment(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "Issue key,Comment,Comment\nS-1,Hi.,Ho.\n")
         with pytest.raises(InputError, match="if each column 'Comment' is a message, write one row"):
@@ -523,3 +576,51 @@ def test_pictures_of_wechat_are_left_out(tmp_path: Path) -> None:
     rows = "7,1,0,Hi.\n7,3,1,<msg><img/></msg>\n7,10000,1,Bo joined\n"
     file = written(tmp_path / "t.csv", f"chat_id,Type,IsSender,StrContent\n{rows}")
     assert texts(file) == {"7": ["Hi."]}
+
+
+class TestLongCells:
+    @pytest.mark.parametrize("header", ["ticket_id,text,by", "text,by,ticket_id"])
+    @pytest.mark.parametrize("line", ["x" * 70 + "\n", "x" * 131_073, 'He said ""no"".\n'])
+    def test_cost_only_their_dialogue(self, tmp_path: Path, header: str, line: str) -> None:
+        long = f'"{line * 20_000}"' if len(line) < 100 else line
+        turns = [("a", "Hi.", "Ann"), ("a", "Ho.", "Bo"), ("b", "Look:", "Ann"), ("b", long, "Bo")]
+        turns += [("b", "Yes.", "Ann"), ("c", '"Is it\nlate?"', "Ann"), ("c", "No.", "Bo")]
+        names: tuple[str, ...] = ("ticket_id", "text", "by")
+        rows = [dict(zip(names, turn, strict=True)) for turn in turns]
+        body = "".join(",".join(row[name] for name in header.split(",")) + "\n" for row in rows)
+        records, _ = load(written(tmp_path / "t.csv", f"{header}\n{body}"))
+        assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/a", "t/all/c"]
+        reasons = refused(records)
+        assert reasons[0] == "t.csv:5 a cell is longer than 131,072 characters"
+        assert len(reasons) == 2 and "dialogue 'b'" in reasons[1]
+
+
+class TestTextsWithTags:
+    ROWS = (
+        "id,parent,by,text\n1,,ann,Which one?<p>I&#x27;d say SQLite.\n"
+        '2,1,bo,"His <i>own</i>, see <a href=""https://x.org"" rel=""nofollow"">this</a>.<p>Ok?"\n'
+        "3,2,ann,If a<b: no.\n"
+    )
+
+    def test_are_reported_and_lose_them_with_clean(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", self.ROWS)
+        assert "2 texts with HTML tags kept: --clean removes them" in notices_of(file)
+        assert said(file, clean=True) == {
+            "1": [
+                ("ann", "Which one?\nI'd say SQLite."),
+                ("bo", "His own, see this.\nOk?"),
+                ("ann", "If a<b: no."),
+            ]
+        }
+        assert "2 texts with HTML tags removed" in notices_of(file, clean=True)
+
+    def test_that_people_may_have_typed_are_not_reported(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "dialogue_id,speaker,text\n1,ann,I like <b>rye</b>.\n1,bo,Ok.\n")
+        assert not any("HTML" in line for line in notices_of(file))
+        assert said(file, clean=True)["1"][0] == ("ann", "I like rye.")
+
+    @pytest.mark.parametrize("text", ["It is <p> I mean.", "a <b and b> c", "Press <Enter> or <i>.", "2 < 3"])
+    def test_are_not_changed_without_tags(self, tmp_path: Path, text: str) -> None:
+        file = written(tmp_path / "t.csv", f"dialogue_id,speaker,text\n1,ann,{text}\n1,bo,Ok.\n")
+        assert said(file, clean=True) == {"1": [("ann", text), ("bo", "Ok.")]}
+        assert not any("HTML" in line for line in notices_of(file))

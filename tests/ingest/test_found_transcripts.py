@@ -11,6 +11,7 @@ import pytest
 
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.model import Dialogue
 from tests.ingest.found_files import notices_of, transcript
 from tests.ingest.test_dialogue_files import load, said
 from tests.loader_samples import written
@@ -304,3 +305,31 @@ class TestRemarksThatBelongToNoTurn:
         file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
         assert said(file) == {"1": self.TURNS, "2": self.TURNS}
         assert {"4 remarks left out", "6 program lines left out"} <= set(notices_of(file))
+
+
+class TestLinesOfCallRecorders:
+    @pytest.mark.parametrize(
+        ("line", "kind"),
+        [
+            ("[00:00:57] *** HOLD MUSIC 00:45 ***", "system line"),
+            ("*** CALL TRANSFERRED ***", "system line"),
+            ("[00:57] -- CALL ON HOLD --", "system line"),
+            ("[00:00:57] <Hold music>", "system line"),
+            ("-- END OF CALL --", "program line"),
+            ("=== End of transcript ===", "program line"),
+        ],
+    )
+    def test_are_no_turns(self, tmp_path: Path, line: str, kind: str) -> None:
+        file = written(
+            tmp_path / "t.txt", f"[00:00:48] AGENT: One moment.\n{line}\n[00:01:42] CALLER: Thanks.\n"
+        )
+        options = LoadOptions()
+        [talk] = get_loader("transcript").read([file], options)
+        assert isinstance(talk, Dialogue)
+        assert [one.text for one in talk.utterances] == ["One moment.", "Thanks."]
+        assert list(options.notices.lines()) == [f"1 {kind} left out"]
+
+    @pytest.mark.parametrize("line", ["-- well, you know --", "*** five stars", "<please hold the line>"])
+    def test_are_not_found_in_what_people_say(self, tmp_path: Path, line: str) -> None:
+        file = written(tmp_path / "t.txt", f"AGENT: One moment.\n{line}\nCALLER: Thanks.\n")
+        assert transcript(file) == ([[("AGENT", f"One moment. {line}"), ("CALLER", "Thanks.")]], [])
