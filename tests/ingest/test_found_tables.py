@@ -586,7 +586,7 @@ class TestLongCells:
         turns = [("a", "Hi.", "Ann"), ("a", "Ho.", "Bo"), ("b", "Look:", "Ann"), ("b", long, "Bo")]
         turns += [("b", "Yes.", "Ann"), ("c", '"Is it\nlate?"', "Ann"), ("c", "No.", "Bo")]
         names: tuple[str, ...] = ("ticket_id", "text", "by")
-        rows = [dict(zip(names, turn, strict=True)) for turn in turns]
+        rows: list[dict[str, str]] = [dict(zip(names, turn, strict=True)) for turn in turns]
         body = "".join(",".join(row[name] for name in header.split(",")) + "\n" for row in rows)
         records, _ = load(written(tmp_path / "t.csv", f"{header}\n{body}"))
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/a", "t/all/c"]
