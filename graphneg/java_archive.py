@@ -78,7 +78,7 @@ def archive_path(folder: Path, java: str, jars: Path, java_flags: Sequence[str])
     Raises:
         OSError: A file cannot be read.
     """  # noqa: DOC502
-    files = [Path(java).resolve(), *sorted(jars.glob("*.jar"))]
+    files = [Path(os.path.realpath(java)), *sorted(jars.glob("*.jar"))]
     parts = [*java_flags, *(f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files)]
     return folder / (hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32] + ARCHIVE)
 
