@@ -91,6 +91,9 @@ def expand_replies(rows: Sequence[Any], dialogue: StoredDialogue) -> Iterator[An
     """
     turns = {turn.graph_id: turn for turn in dialogue.turns if turn.graph_id is not None}
     sayings = {_checked_site(row, turns): row for row in rows if _names_frames(row)}
+    if not sayings:
+        yield from rows
+        return
     changes: dict[str, list[Row]] = {site: [] for site in sayings}
     for row in rows:
         site = row.get("site") if isinstance(row, dict) else None
