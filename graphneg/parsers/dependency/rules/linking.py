@@ -206,8 +206,8 @@ def _controller(state: RuleState, word: Word) -> Word | None:
         head = head.parent
     if word.dep == "xcomp":
         controlling_object = head.child("dobj", "dative")
-        # In "She asked him to go", the object (*him*) is the subject of *go*. In "She promised him to go", the
-        # subject of *go* is *she*.
+        # In "She asked him to go", the object (*him*) is the subject of *go*. In "She promised him to go",
+        # *she* is.
         if (
             controlling_object is not None
             and head.lemma in word_class("object-control")
