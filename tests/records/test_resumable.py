@@ -153,7 +153,7 @@ def test_a_run_can_be_resumed_after_a_full_disk(tmp_path: Path, name: str):
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
-# Bytes that fit on the disk: none, a part of the mark in the lock file, or the lock file without the first note.
+# Bytes that fit on the disk: none, a part of the mark of the lock file, or the lock file without the note.
 @pytest.mark.parametrize("room", [0, 5, 100])
 def test_a_disk_that_is_full_from_the_start_leaves_no_file_behind(tmp_path: Path, name: str, room: int):
     with no_room_for_more_than(room), pytest.raises(InputError, match="make room"):
