@@ -4,9 +4,10 @@
 // needs: claims
 //
 // Before: A: I want to get my car washed on Friday.  B: No problem.
-// After:  A: I want to get my car washed on Friday.  B: So you have to get your car washed on Friday?
+// After:  A: I want to get my car washed on Friday.  B: What do you mean, you have to get your car washed on Friday?
 // Graph:  (n / no :mod-of (p / problem))
-//   => (o / obligate-01 :ARG2 (g / get-05 :ARG0 (y / you) ...) :ARG1 y :mode interrogative)
+//   => (m / mean-01 :ARG2 (o / obligate-01 :ARG2 (g / get-05 :ARG0 (y / you) ...) :ARG1 y) :ARG0 y
+//        :ARG1 (a / amr-unknown))
 //
 // A statement of the other speaker is repeated in a reply frame such as "Why ...?" (see negated_claim), with another
 // modality.
@@ -49,12 +50,13 @@ UNWIND CASE
     WHEN action = claim.position AND predicate.tense = 'future' AND NOT 'timeless' IN predicate.classes
       THEN [{concept: 'possible-01', role: 'ARG1', polarity: '-'}]
     WHEN claim.about_addressee THEN []
-    // "I want to get my car washed" becomes "So you have to get your car washed?" "Why do you have to get your car
-    // washed?" would be a sensible question.
+    // "I want to get my car washed" becomes "What do you mean, you have to get your car washed?" "So you have to get
+    // your car washed?" would be a sensible question.
     WHEN predicate.concept IN ['want-01', 'like-02', 'plan-01', 'hope-01']
-      THEN [{concept: 'obligate-01', role: 'ARG2', frames: ['check', 'meaning']}]
-    // "I have to work on Sunday" becomes "Why do you want to work on Sunday?" or "Why can't you work on Sunday?"
-    WHEN predicate.concept IN ['obligate-01', 'need-01']
+      THEN [{concept: 'obligate-01', role: 'ARG2', frames: ['meaning']}]
+    // "I have to work on Sunday" becomes "Why do you want to work on Sunday?" or "Why can't you work on Sunday?" "I had
+    // to work on Sunday" is not used.
+    WHEN predicate.concept IN ['obligate-01', 'need-01'] AND coalesce(predicate.tense, '') <> 'past'
       THEN [{concept: 'possible-01', role: 'ARG1', polarity: '-'}]
         + CASE WHEN deliberate THEN [{concept: 'want-01', role: 'ARG1'}] ELSE [] END
     // No wish is made of an action in the present, because people usually want to do what they do: "I'm returning a

@@ -1,18 +1,17 @@
-// question_claim: Replaces a turn by a reply that denies that somebody wants to know what they have just asked.
+// question_claim: Replaces a turn by a reply that treats somebody as knowing what they have just asked.
 // category: C-cont
 // source: Gupta et al. (2021), error category C-cont
 //
 // Before: A: When does the bus leave?  B: At nine.
-// After:  A: When does the bus leave?  B: Why don't you want to know when the bus leaves?
+// After:  A: When does the bus leave?  B: So you know when the bus leaves?
 // Graph:  (d / date-entity :time "9:00")
-//   => (c / cause-01 :ARG1 (w / want-01 :polarity - :ARG1 (k / know-01 :ARG1 (l / leave-11 :ARG0 (b / bus)
-//        :time (a / amr-unknown)) :ARG0 (y / you)) :ARG0 y) :ARG0 (a2 / amr-unknown))
+//   => (k / know-01 :ARG1 (l / leave-11 :ARG0 (b / bus) :time (a / amr-unknown)) :ARG0 (y / you) :mode interrogative)
 //
-// A question makes no claim, but it shows that its speaker wants to know the answer. "When does the bus leave?" is
-// repeated as the wish "you want to know when the bus leaves" and negated: "So you don't want to know when the bus
-// leaves?"
+// A question makes no claim, but it shows that its speaker does not know the answer. "When does the bus leave?" is
+// repeated as "you don't know when the bus leaves", and the negation is dropped: "So you know when the bus leaves?" A
+// yes/no question is repeated as a statement: after "Are you angry?", the reply is "What do you mean, I'm angry?"
 //
-// There is no proof: the discourse layer does not read a question as a wish to know.
+// There is no proof: the discourse layer does not infer from a question that its speaker does not know the answer.
 
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
@@ -24,15 +23,23 @@ WHERE
   AND n.position = n.sentence_top
   // The question has a verb, or is about what something is: "How much is it?" The rest, such as "Tea?", is a fragment.
   AND n.subtree_last - n.position >= 1
-  // In a long question, a reader does not notice the negation.
+  // In a long question, a reader does not notice that the negation is missing.
   AND n.subtree_last - n.position <= 14
   // "May I try it on?" and "Could you open it?" are requests, which request_claim uses.
   AND n.concept <> 'possible-01'
-// Replace the next turn by a copy of the question under want-01 and know-01, then negate the wish. Only the next turn
-// is replaced: later, the question has been answered, so nobody wonders any more what was asked.
-UNWIND [
-  {op: 'say', from_amr: n.amr, from_position: n.position, concept: 'know-01',
-   // Nobody has said "I want to know when the bus leaves", so no frame quotes it ("But you said ...").
-   frames: ['check', 'why', 'surprise', 'meaning']},
-  {position: -1, op: 'add', role: 'polarity', value: '-', copy_of: n.amr}] AS edit
+// Replace the next turn by a copy of the question. Only the next turn is replaced: later, the question may have been
+// answered.
+UNWIND CASE WHEN n.question_position IS NULL
+  // Put the copy under know-01 with a negation ("you don't know when the bus leaves"), then drop the negation. Nobody has
+  // said "I know when the bus leaves", so no frame quotes it ("But you said ..."), and "Why do you know when the bus
+  // leaves?" would be strange.
+  THEN [
+    {op: 'say', from_amr: n.amr, from_position: n.position, concept: 'know-01',
+     frames: ['check', 'surprise', 'meaning']},
+    {position: -1, op: 'drop', role: 'polarity', copy_of: n.amr}]
+  // In a yes/no question, drop the node that makes it a question: "You are angry." With other frames, the reply would be
+  // an answer.
+  ELSE [
+    {op: 'say', from_amr: n.amr, from_position: n.position, frames: ['meaning', 'said']},
+    {position: n.question_position, op: 'drop', copy_of: n.amr}] END AS edit
 RETURN d.id AS dialogue, collect(edit {.*, site: n.amr + '.' + toString(n.position)}) AS edits

@@ -4,11 +4,11 @@
 // needs: claims
 //
 // Before: A: I want to get my car washed on Friday.  B: No problem.
-// After:  A: I want to get my car washed on Friday.  B: Why have you already got your car washed?
+// After:  A: I want to get my car washed on Friday.  B: So you've already got your car washed?
 // Graph:  (n / no :mod-of (p / problem))
-//   => (c / cause-01 :ARG1 (g / get-05 :time (a / already) :ARG0 (y / you) ...) :ARG0 (a2 / amr-unknown))
+//   => (g / get-05 :time (a / already) :ARG0 (y / you) ... :mode interrogative)
 //
-// A statement of the other speaker is repeated in a reply frame such as "Why ...?" (see negated_claim). AMR does not
+// A statement of the other speaker is repeated in a reply frame such as "So ...?" (see negated_claim). AMR does not
 // express tense. Therefore the edit adds the node "already" to a plan, and the node want-01 above something that is
 // done.
 
@@ -50,13 +50,19 @@ WITH dialogue, claim, nodes, action,
          AND 'deliberate' IN predicate.classes THEN 'planned'
      END AS change
 WHERE change IS NOT NULL AND size(times) <= 1
+  // Skip alternatives. "You must pay or the rate rises" does not become "You've already paid or the rate rises".
+  AND size([n IN nodes WHERE n.concept = 'or' AND n.position > claim.sentence AND n.position <= claim.last]) = 0
   // Skip claims with a time that does not belong to the action, because the edit would keep this time.
   AND size([n IN nodes WHERE n.temporal AND n.position > claim.position AND n.position <= claim.last
     AND none(time IN times WHERE time.position <= n.position AND n.position <= time.subtree_last)]) = 0
 // Replace the turn by a copy of the action, drop its time, then change the copy.
 UNWIND [
   {op: 'say', from_amr: claim.amr, from_position: action, context_free: claim.context_free,
-    frames: [frame IN claim.frames WHERE frame <> 'said']}]
+    frames: [frame IN claim.frames WHERE
+      // After "I bought a car", the other speaker may remember an earlier plan: "But you said you want to buy a car."
+      frame <> 'said'
+      // "Why have you already bought a car?" is a strange reply to a plan.
+      AND NOT (change = 'done' AND frame = 'why')]}]
   + [time IN times | {position: time.position, op: 'drop', copy_of: claim.amr}]
   + CASE WHEN change = 'done'
       THEN [{position: action, op: 'add', role: 'time', concept: 'already', copy_of: claim.amr}]

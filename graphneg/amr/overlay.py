@@ -31,7 +31,7 @@ from graphneg.model import AmrGraph, Edit
 WANTING = "want-01"
 """Concept above a repeated request: "I want you to sit down." """
 KNOWING = "know-01"
-"""Concept above a repeated question, below `WANTING`: "I want to know when the bus leaves." """
+"""Concept above a repeated question: "I don't know when the bus leaves." """
 
 
 # Concepts of pronouns. If a copied subtree contains a mention of a pronoun, the mention is redirected to the
@@ -145,6 +145,7 @@ class _Tree:
             if edit.op not in operations:
                 raise TransformError(f"{_location_of(edit)}: unknown operation {edit.op!r}")
             operations[edit.op](edit)
+        self._merge_frame_pronouns()
         return freeze(self._graph, self._top)
 
     def _at(self, edit: Edit) -> MutableNode:
@@ -209,10 +210,17 @@ class _Tree:
     def _drop(self, edit: Edit) -> None:
         """Remove a subtree.
 
+        If the position is -1, the edit names the role of the subtree to remove below the current top.
+
         Raises:
-            TransformError: The node is the top.
+            TransformError: The node is the top, or the top has no child with this role.
         """
         node = self._at(edit)
+        if edit.position == -1:
+            child = next((child for child in node.below if child.role == edit.role), None)
+            if child is None:
+                raise TransformError(f"{_location_of(edit)}: the top has no role :{edit.role}")
+            node = child
         parent = node.parent
         if parent is None:
             raise TransformError(f"{_location_of(edit)}: the top can't be dropped")
@@ -409,7 +417,7 @@ class _Tree:
             )
         self._graft(edit, sources)
         if edit.concept == KNOWING:
-            self._state_question()
+            self._state_ignorance()
         elif edit.concept is not None:
             self._state_wish(_atom(edit.concept, edit))
         if edit.voice == "other":
@@ -427,10 +435,18 @@ class _Tree:
         assert place.parent is not None
         clause.role = place.role
         place.parent.attach(clause, place.detach())
-        # In "I'm surprised that you phoned me", the *I* of the reply frame becomes a mention of *me*, because
-        # both are the same person.
+
+    def _merge_frame_pronouns(self) -> None:
+        """Turn a pronoun of the reply frame into a mention if the repeated sentence contains the same pronoun.
+
+        In "I'm surprised that you phoned me", the *I* of the frame becomes a mention of *me*, because both
+        are the same person. This step comes after all edits, which may change the pronouns of the sentence.
+        """
+        clause = self._said
+        if clause is None or clause is self._top:
+            return
         own = {node.concept: node for node in clause.walk() if node.concept in _SWAPPED_PRONOUNS}
-        for node in frame.below:
+        for node in self._top.below:
             if node is not clause and node.concept in own:
                 node.target, node.concept, self._mentions = own[node.concept], None, True
 
@@ -455,21 +471,21 @@ class _Tree:
         wish.attach(MutableNode("ARG0", None if own else "i", target=own))
         self._mentions = self._mentions or own is not None
 
-    def _state_question(self) -> None:
-        """Put a copied question under ``want-01`` and ``know-01``, with *I* as the subject of both.
+    def _state_ignorance(self) -> None:
+        """Put a copied question under ``know-01`` with a negation, with *I* as the one who does not know.
 
-        "When does it leave?" ``(l / leave-11 :ARG0 (i / it) :time (a / amr-unknown))`` becomes "I want to
-        know when it leaves": ``(w / want-01 :ARG1 (k / know-01 :ARG1 (l / leave-11 ...) :ARG0 (i / i)) :ARG0
-        i)``. A yes/no question is put under ``truth-value``: "I want to know if it leaves."
+        "When does it leave?" ``(l / leave-11 :ARG0 (i / it) :time (a / amr-unknown))`` becomes "I don't know
+        when it leaves": ``(k / know-01 :polarity - :ARG1 (l / leave-11 ...) :ARG0 (i / i))``. A yes/no
+        question is put under ``truth-value``: "I don't know whether it leaves."
         """
         asked = self._top
         marks = [child for child in asked.below if child.role == "mode"]
         polar = [child for child in asked.below if (child.role, child.concept) == ("polarity", "amr-unknown")]
         for mark in (*marks, *polar):
             mark.detach()
-        wish, knowing = MutableNode(None, WANTING), MutableNode("ARG1", KNOWING)
-        self._put_in_place_of(wish, asked)
-        wish.attach(knowing)
+        knowing = MutableNode(None, KNOWING)
+        self._put_in_place_of(knowing, asked)
+        knowing.attach(MutableNode("polarity", value="-"))
         if polar:
             truth = MutableNode("ARG1", "truth-value")
             knowing.attach(truth)
@@ -479,10 +495,8 @@ class _Tree:
             asked.role, asked.role_align = "ARG1", None
             knowing.attach(asked)
         own = next((node for node in asked.walk() if node.concept == "i"), None)
-        asker = MutableNode("ARG0", None if own else "i", target=own)
-        knowing.attach(asker)
-        wish.attach(MutableNode("ARG0", target=own or asker))
-        self._mentions = True
+        knowing.attach(MutableNode("ARG0", None if own else "i", target=own))
+        self._mentions = self._mentions or own is not None
 
     def exchange_speakers(self) -> None:
         """Exchange *I* and *you*: the speaker of a reply calls the other speaker's *I* "you"."""

@@ -40,7 +40,7 @@ from graphneg.decoders.surface.operations.mood import (
 from graphneg.decoders.surface.operations.negation import negate
 from graphneg.decoders.surface.operations.pronouns import set_pronouns
 from graphneg.decoders.surface.operations.quantifiers import is_quantifier, set_quantifier
-from graphneg.decoders.surface.operations.questions import state_question
+from graphneg.decoders.surface.operations.questions import state_answer, state_knowledge
 from graphneg.decoders.surface.operations.removal import drop
 from graphneg.decoders.surface.operations.requests import state_request
 from graphneg.decoders.surface.operations.restating import (
@@ -59,7 +59,7 @@ from graphneg.decoders.surface.operations.restating import (
     replace_subject,
 )
 from graphneg.decoders.surface.operations.tense import TENSES, add_time, set_time
-from graphneg.decoders.surface.operations.wishes import deny_wish
+from graphneg.decoders.surface.operations.wishes import negate_statement
 from graphneg.decoders.surface.operations.words import set_concept, set_value
 from graphneg.decoders.surface.refusals import (
     CLAUSE_MARKS,
@@ -169,7 +169,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
         refuse_wordless(edit)
     # 1. The edits replace the whole utterance, or leave only an interjection.
     if len(own) == 1 and own[0].op == "graft" and own[0].position == 0 and own[0].role is None:
-        return _copy(own[0], edits, sources)
+        return _copy(own[0], edits, sources, sentence)
     if len(own) == 1 and own[0].op == "say":
         return _say(own[0], edits, sources, sentence)
     if (reply := _interjection(sentence, own)) is not None:
@@ -185,7 +185,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     for edit in appended:
         if edit.role is None or not edit.role.startswith("snt"):
             raise RealisationError("unsupported-edit", f"a subtree can't be added in the role :{edit.role}")
-        copied, body = _copy(edit, edits, sources), text.rstrip()
+        copied, body = _copy(edit, edits, sources, sentence), text.rstrip()
         # If the copied sentence has only one of a pair of quotation marks, remove it. The other mark is in a
         # sentence that is not copied.
         if copied.count('"') == 1:
@@ -304,8 +304,14 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
         wrap(sentence, edit.concept, person if person in PRONOUNS else "i")
 
 
-def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
+def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources, edited: SentenceDraft) -> str:
     """Return the text of a copied sentence, after applying the edits that change the copy.
+
+    Args:
+        copied_by: The edit that copies the sentence.
+        edits: All edits of the utterance. Some of them may change the copy.
+        sources: The texts and graphs from which words are copied.
+        edited: The utterance into which the sentence is copied.
 
     Raises:
         RealisationError: The sentence to copy is incomplete (``unclear-clause``), or the edits do not change
@@ -318,7 +324,10 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
         raise RealisationError("unclear-clause", "the sentence to repeat is incomplete")
     if copied_by.role is not None or any(edit.op != "set" for edit in copy):
         refuse_dependent_sentence(source)
+    if any((edit.op, edit.role, edit.value) == ("add", "polarity", "-") for edit in copy):
+        refuse_indefinite(source)
     before = source.finish()
+    contract_like(source, edited)
     copied = realise(source, copy, replace(sources)).strip()
     if copy and copied == before.strip():
         raise RealisationError("unchanged", "the copied sentence did not change")
@@ -345,11 +354,14 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
         raise RealisationError("unsupported-edit", f"there is no frame {said_by.frame}")
     source = sources.open_repeated(said_by.from_amr)
     copy = _edits_of_copy(said_by, edits)
-    if said_by.concept is None:
+    if (answered := _dropped_question(source, copy)) is not None:
+        state_answer(source, said_by.from_position or 0)
+        copy = [edit for edit in copy if edit is not answered]
+    elif said_by.concept is None:
         replace_polite_wish(source, keep_claim(source, said_by.from_position or 0))
     elif said_by.concept == KNOWING:
-        # The sentence is a question, and the reply repeats it as a wish to know the answer.
-        state_question(source, said_by.from_position or 0)
+        # The sentence is a question. Its speaker does not know the answer, and the edit drops this negation.
+        state_knowledge(source, said_by.from_position or 0)
     else:
         # The sentence is a request, and the reply repeats it as a wish.
         state_request(source, said_by.from_position or 0)
@@ -362,8 +374,9 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
         exchange_speakers(source, {source.node(edit.position).label: edit.concept or "" for edit in persons})
     copy = _replace_subject(source, copy)
     if said_by.concept is not None:
-        if copy:
-            deny_wish(source)
+        # "I want to go" is negated by the edit. "I don't know when it leaves" loses its negation by the edit.
+        if bool(copy) != (said_by.concept == KNOWING):
+            negate_statement(source)
         put_into_frame(source, form)
         return source.finish().strip()
     negative = negates_clause(source)
@@ -395,6 +408,21 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     correct_changed_sentence(source)
     put_into_frame(source, form)
     return source.finish().strip()
+
+
+def _dropped_question(source: SentenceDraft, edits: Sequence[Edit]) -> Edit | None:
+    """Return the edit that turns a repeated yes/no question into a statement; None if there is none."""
+    return next(
+        (
+            edit
+            for edit in edits
+            if edit.op == "drop"
+            and edit.position >= 0
+            and (source.node(edit.position).role, source.node(edit.position).label)
+            == ("polarity", "amr-unknown")
+        ),
+        None,
+    )
 
 
 def _persons(source: SentenceDraft, edits: Sequence[Edit]) -> list[Edit]:

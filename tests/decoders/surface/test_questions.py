@@ -1,4 +1,4 @@
-"""Tests of the operation `say` with the concept know-01: "Is it far?", "You want to know if it is far?"."""
+"""Tests of the operation `say` with the concept know-01: "Is it far?", "So you know whether it is far?"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.decoders.surface.test_decoder import decode, place
 
 REPLY = ("Oh.", "(o / oh)")
-NOT = {"op": "add", "position": -1, "role": "polarity", "value": "-"}
+KNOWN = {"op": "drop", "position": -1, "role": "polarity"}
 LEAVE = (
     "When does the bus leave?",
     "(l / leave-11 :ARG0 (b / bus) :time (a / amr-unknown))",
@@ -34,18 +34,17 @@ def said(source: tuple[str, str], frame: str, *changes: dict[str, Any], top: str
 @pytest.mark.parametrize(
     ("frame", "expected"),
     [
-        ("check", "So you don't want to know when the bus leaves?"),
-        ("why", "Why don't you want to know when the bus leaves?"),
-        ("surprise", "I'm surprised you don't want to know when the bus leaves."),
-        ("meaning", "What do you mean, you don't want to know when the bus leaves?"),
+        ("check", "So you know when the bus leaves?"),
+        ("surprise", "I'm surprised you know when the bus leaves."),
+        ("meaning", "What do you mean, you know when the bus leaves?"),
     ],
 )
-def test_a_question_is_repeated_as_a_wish_to_know_that_is_denied(frame: str, expected: str) -> None:
-    assert said(LEAVE, frame, NOT) == expected
+def test_a_question_is_repeated_as_if_its_speaker_knew_the_answer(frame: str, expected: str) -> None:
+    assert said(LEAVE, frame, KNOWN) == expected
 
 
-def test_without_the_change_the_wish_is_right() -> None:
-    assert said(LEAVE, "check") == "So you want to know when the bus leaves?"
+def test_without_the_change_the_speaker_does_not_know_the_answer() -> None:
+    assert said(LEAVE, "check") == "So you don't know when the bus leaves?"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +96,7 @@ def test_without_the_change_the_wish_is_right() -> None:
         (
             "Is the account free of charge?",
             "(f / free-03 :ARG1 (a / account) :ARG2 (c / charge) :polarity (a2 / amr-unknown))",
-            "if the account is free of charge",
+            "whether the account is free of charge",
         ),
         (
             "Where is your brother working?",
@@ -112,14 +111,14 @@ def test_without_the_change_the_wish_is_right() -> None:
         (
             "Is it bad news?",
             "(n / news :ARG1-of (b / bad-07) :domain (i / it) :polarity (a / amr-unknown))",
-            "if it is bad news",
+            "whether it is bad news",
         ),
         ("Which bus is that?", "(b / bus :mod (a / amr-unknown) :domain (t / that))", "which bus that is"),
         # *Have* and *do* after an auxiliary are verbs with a meaning of their own.
         (
             "Do you have a car?",
             "(h / have-03 :ARG0 (y / you) :ARG1 (c / car) :polarity (a / amr-unknown))",
-            "if I have a car",
+            "whether I have a car",
         ),
         (
             "What did you do yesterday?",
@@ -127,16 +126,16 @@ def test_without_the_change_the_wish_is_right() -> None:
             "what I did yesterday",
         ),
         # Questions that can be answered with "yes" or "no".
-        ("Is the station far?", FAR, "if the station is far"),
+        ("Is the station far?", FAR, "whether the station is far"),
         (
             "Does the bus stop here?",
             "(s / stop-01 :ARG1 (b / bus) :location (h / here) :polarity (a / amr-unknown))",
-            "if the bus stops here",
+            "whether the bus stops here",
         ),
         (
             "Are there any seats on the left?",
             "(s / seat :mod (a2 / any) :location (l / left) :polarity (a / amr-unknown))",
-            "if there are any seats on the left",
+            "whether there are any seats on the left",
         ),
         (
             "Why did you lie to me?",
@@ -146,7 +145,7 @@ def test_without_the_change_the_wish_is_right() -> None:
     ],
 )
 def test_the_question_gets_the_order_of_a_clause(text: str, penman: str, expected: str) -> None:
-    assert said((text, penman), "check", NOT) == f"So you don't want to know {expected}?"
+    assert said((text, penman), "check", KNOWN) == f"So you know {expected}?"
 
 
 @pytest.mark.parametrize(
@@ -174,13 +173,40 @@ def test_the_question_gets_the_order_of_a_clause(text: str, penman: str, expecte
         "When is the last time you left the bus?",
         # Words that fit only the question.
         "What shall I do with the bus?",
+        # Questions for instructions.
+        "How do I do it with the bus?",
+        # The subject is not tagged as a noun.
+        "What does furnished mean?",
         "When would you leave if you were the bus?",
         # "We" may include the other speaker or not.
         "When does our bus leave?",
-        # A long question, in which nobody notices the negation.
+        # A long question, in which nobody notices the change.
         "When does the old red bus to the large station near the river in the town leave?",
     ],
 )
 def test_formulas_and_unclear_questions_are_refused(text: str) -> None:
-    code = said((text, LEAVE[1]), "check", NOT).partition(":")[0]
+    code = said((text, LEAVE[1]), "check", KNOWN).partition(":")[0]
     assert code in ("unclear-clause", "unsupported-edit", "kind-mismatch", "no-alignment")
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "expected"),
+    [
+        ("And is the station far, sir?", FAR, "What do you mean, the station is far?"),
+        (
+            "Are you angry?",
+            "(a / angry-01 :ARG0 (y / you) :polarity (a2 / amr-unknown))",
+            "What do you mean, I am angry?",
+        ),
+        # The statement contains a word that only questions and negative sentences contain.
+        (
+            "Have you ever been angry?",
+            "(a / angry-01 :ARG0 (y / you) :time (e / ever) :polarity (a2 / amr-unknown))",
+            "unclear-clause: 'ever' is not used in an affirmative statement",
+        ),
+    ],
+)
+def test_a_yes_no_question_is_repeated_as_a_statement(text: str, penman: str, expected: str) -> None:
+    say = {"op": "say", "position": 0, "from_amr": "d#9", "from_position": 0, "voice": "other"}
+    drop = {"op": "drop", "position": place(penman, "amr-unknown"), "copy_of": "d#9"}
+    assert decode(REPLY, {**say, "frame": "meaning"}, drop, source=(text, penman)) == expected

@@ -293,7 +293,10 @@ def _use_affirmative_words(sentence: SentenceDraft, start: int) -> None:
         ):
             sentence.rewrite(token, every)
         elif token.lower in _POSITIVE and token.lower.startswith("any"):
-            sentence.rewrite(token, _POSITIVE[token.lower])
+            # "I won't miss any call" becomes "I will miss a call".
+            noun = sentence.tokens.get(index + 1)
+            single = token.lower == "any" and noun.tag == "NN" and not can_lack_article(noun.lower)
+            sentence.rewrite(token, article(noun.text) if single else _POSITIVE[token.lower])
         elif token.lower == "either" and last:
             # A final *either* becomes *too*: "I don't like it either" -> "I like it too".
             sentence.rewrite(token, "too")

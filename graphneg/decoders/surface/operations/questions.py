@@ -1,11 +1,12 @@
-"""State a question as a wish to know its answer, so that a reply can repeat it.
+"""State a question, so that a reply can repeat it as if its speaker knew the answer.
 
-A question makes no claim, but it shows what its speaker wants to know. `state_question` writes the words of a
-question as a statement of this wish. The words that open a question and the formulas that ask for nothing
-("How are you?") are in ``restating.tsv``.
+A question makes no claim, but it shows what its speaker does not know. `state_knowledge` writes a question as
+a statement with *know*, and `state_answer` writes a yes/no question as a statement. The words that open a
+question and the formulas that ask for nothing ("How are you?") are in ``restating.tsv``.
 
-Example: "When does the bus leave?" becomes "I want to know when the bus leaves." The other speaker then
-repeats "you don't want to know when the bus leaves". "Is it far?" becomes "I want to know if it is far."
+Examples: "When does the bus leave?" becomes "I know when the bus leaves." The other speaker then repeats the
+opposite of what the question shows: "So you know when the bus leaves?" "Are you angry?" becomes "You are
+angry.", and a reply is "What do you mean, I am angry?"
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.inflection import DO
 from graphneg.decoders.surface.operations.mood import uninvert
 from graphneg.decoders.surface.operations.restating import BROKEN, cut_asides, words_of
-from graphneg.decoders.surface.operations.wishes import is_formula, keep_wish, state_wish
+from graphneg.decoders.surface.operations.wishes import is_formula, keep_request, state_as_own
 from graphneg.decoders.surface.refusals import is_dangling
 from graphneg.english.gazetteer import TITLES
 from graphneg.english.noun_kinds import is_frame
@@ -29,28 +30,72 @@ from graphneg.english.words import readings, word_class
 MIN_ASKED = 3
 """Minimum number of words of a question. "What time?" is too short to be repeated."""
 MAX_ASKED = 14
-"""Maximum number of words of a question. Readers do not notice a negation before a longer question."""
+"""Maximum number of words of a question. Readers do not notice a small change before a longer question."""
 # Tags of words that can be inside a subject after its auxiliary.
 _IN_SUBJECT = NOUNS | {"JJ", "DT", "PS", "CD", "POS", "PN", "EX"}
 # Maximum number of words before the verb of a question: "How many of the new students came?"
 _MAX_PHRASE = 6
 
 
-def state_question(source: SentenceDraft, k: int) -> None:
-    """Keep only a question, and turn it into a statement of its speaker's wish to know the answer.
+def state_knowledge(source: SentenceDraft, k: int) -> None:
+    """Keep only a question, and turn it into the statement that its speaker knows the answer.
+
+    `RealisationError` is raised if a reply cannot repeat the question (``unclear-clause``,
+    ``unsupported-edit``).
+
+    Args:
+        source: The sentences of a turn, edited in place.
+        k: The index of the top node of the question.
+
+    Example:
+        "And how much is it, sir?" becomes "I know how much it is."
+    """
+    polar = _order_as_statement(source, k)
+    tokens = source.tokens
+    tokens[0].sentence_initial = False
+    if tokens[0].tag != "NNP" and tokens[0].text != "I":
+        tokens[0].text = tokens[0].lower
+    # "You know whether it is far" is a statement. "You know if it is far" can be read as a question.
+    state_as_own(source, Token("know", "VBP"), *([Token("whether", "SC")] if polar else []))
+
+
+def state_answer(source: SentenceDraft, k: int) -> None:
+    """Keep only a yes/no question, and turn it into a statement.
 
     Args:
         source: The sentences of a turn, edited in place.
         k: The index of the top node of the question.
 
     Raises:
+        RealisationError: The words are no yes/no question that a reply can repeat (``unclear-clause``,
+            ``unsupported-edit``).
+
+    Example:
+        "And are you angry?" becomes "You are angry."
+    """
+    if not _order_as_statement(source, k):
+        raise RealisationError("unsupported-edit", "only a yes/no question can be turned into a statement")
+    # "Have you ever been there?" does not become "I have ever been there".
+    words = {token.lower for token in source.tokens}
+    if unasserted := next(iter(sorted(words & words_of("negative-contexts"))), None):
+        raise RealisationError("unclear-clause", f"'{unasserted}' is not used in an affirmative statement")
+    source.tokens.append(Token(".", "EN"))
+
+
+def _order_as_statement(source: SentenceDraft, k: int) -> bool:
+    """Keep only a question, without its end mark, and give it the word order of a statement.
+
+    Returns:
+        True for a yes/no question.
+
+    Raises:
         RealisationError: The sentence is no question that a reply can repeat (``unclear-clause``,
             ``unsupported-edit``).
 
     Example:
-        "And how much is it, sir?" becomes "I want to know how much it is."
+        "And how much is it, sir?" becomes "how much it is".
     """
-    keep_wish(source, k, "before-questions")
+    keep_request(source, k, "before-questions")
     tokens = source.tokens
     cut_asides(source)
     end = tokens.run_start(len(tokens), ("EN", "PU"))
@@ -70,10 +115,7 @@ def state_question(source: SentenceDraft, k: int) -> None:
             source.rewrite(group.verb, clitics[group.verb.lower])
         uninvert(source, group)
         _correct_past(source)
-    tokens[0].sentence_initial = False
-    if tokens[0].tag != "NNP" and tokens[0].text != "I":
-        tokens[0].text = tokens[0].lower
-    state_wish(source, Token("to", "TO"), Token("know", "VB"), *([Token("if", "SC")] if polar else []))
+    return polar
 
 
 def _correct_past(source: SentenceDraft) -> None:
@@ -164,6 +206,9 @@ def _question_group(source: SentenceDraft, k: int) -> VerbGroup:
     following = next((token for token in tokens[group.first + 1 :] if token.tag != "NEG"), EDGE)
     if group.inverted:
         _limit_subject(source, group, k)
+    # "What does *furnished* mean?": the subject is not tagged as a noun.
+    elif group.verb.expanded in DO and following.tag in VERBS:
+        raise RealisationError("unclear-clause", "the subject of the question was not found")
     # "Who told you that?" has the order of a statement. "Why didn't you go?" has not, even if the subject was
     # not found.
     elif group.verb.tag in ("AX", "MD") and (
@@ -201,7 +246,7 @@ def _limit_subject(source: SentenceDraft, group: VerbGroup, k: int) -> None:
 
 
 def _refuse_formula(source: SentenceDraft) -> None:
-    """Refuse words that are no question, or that nobody would repeat as a wish to know something.
+    """Refuse words that are no question, or that nobody would repeat after "you know".
 
     Raises:
         RealisationError: The words are no plain question (``unclear-clause``), or a formula, an offer or a

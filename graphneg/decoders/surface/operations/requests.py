@@ -14,7 +14,7 @@ from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.draft import RealisationError, Token
 from graphneg.decoders.surface.operations.restating import BROKEN, MAX_WORDS, cut_asides, words_of
-from graphneg.decoders.surface.operations.wishes import is_formula, keep_wish, state_wish
+from graphneg.decoders.surface.operations.wishes import is_formula, keep_request, state_as_own
 from graphneg.decoders.surface.refusals import is_dangling
 from graphneg.english.gazetteer import TITLES
 from graphneg.english.words import readings, word_class
@@ -38,7 +38,7 @@ def state_request(source: SentenceDraft, k: int) -> None:
     Example:
         "Could you open the door, please?" becomes "I want you to open the door."
     """
-    keep_wish(source, k, "before-requests")
+    keep_request(source, k, "before-requests")
     tokens = source.tokens
     asks = any("?" in token.text for token in tokens)
     wanted = _cut_request(source)
@@ -54,7 +54,7 @@ def state_request(source: SentenceDraft, k: int) -> None:
     verb = tokens[0]
     verb.text, verb.tag, verb.sentence_initial = verb.text.lower(), "VB", False
     person = [] if wanted in ("own", "joint") else [Token("you", "PRS")]
-    state_wish(source, *person, Token("to", "TO"))
+    state_as_own(source, Token("want", "VBP"), *person, Token("to", "TO"))
 
 
 def _cut_request(source: SentenceDraft) -> str:

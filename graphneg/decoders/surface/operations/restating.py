@@ -276,18 +276,23 @@ def negates_clause(source: SentenceDraft) -> bool:
 
 
 def refuse_indefinite(source: SentenceDraft) -> None:
-    """Refuse to negate a sentence whose subject is indefinite.
+    """Refuse to negate a sentence with an indefinite subject, or with words that people do not negate.
 
-    "A teacher doesn't live next door" does not contradict "A teacher lives next door".
+    "A teacher doesn't live next door" does not contradict "A teacher lives next door". Nobody says "I won't
+    call you sometime next week".
 
     Args:
         source: The sentence.
 
     Raises:
-        RealisationError: The subject has an indefinite determiner (``unclear-clause``).
+        RealisationError: The subject has an indefinite determiner, or the sentence contains a word of the
+            class ``not-negated`` (``unclear-clause``).
     """
     if source.tokens.get(0).lower in word_class("indefinite-determiners"):
         raise RealisationError("unclear-clause", "a negation would not contradict a sentence about 'a ...'")
+    text = "_" + "_".join(token.lower for token in source.tokens) + "_"
+    if (words := next((one for one in words_of("not-negated") if f"_{one}_" in text), None)) is not None:
+        raise RealisationError("unclear-clause", f"'{words.replace('_', ' ')}' is not used with a negation")
 
 
 def refuse_fixed_phrase(source: SentenceDraft, k: int) -> None:

@@ -1,9 +1,10 @@
-"""State what the speaker of a question or request wants, so that a reply can repeat it.
+"""State what a question or request shows about its speaker, so that a reply can repeat it.
 
-`requests` and `questions` write a request and a question as a statement that begins with "I want". This
-module contains the steps that both need. "And may I try it on, please?" is first cut to "may I try it on?".
-At the end, "try it on" becomes "I want to try it on." The other speaker says "You want to try it on.", and
-`deny_wish` negates this sentence: "You don't want to try it on."
+`requests` writes a request as a statement that begins with "I want", and `questions` writes a question as a
+statement that begins with "I know". This module contains the steps that both need. "And may I try it on,
+please?" is first cut to "may I try it on?". At the end, "try it on" becomes "I want to try it on." The other
+speaker says "You want to try it on.", and `negate_statement` negates this sentence: "You don't want to try it
+on."
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from graphneg.decoders.surface.operations.restating import cut_openings, keep_te
 from graphneg.english.words import word_class
 
 
-def keep_wish(source: SentenceDraft, k: int, openings: str) -> None:
+def keep_request(source: SentenceDraft, k: int, openings: str) -> None:
     """Keep only a question or request, without *please* and without the words that open it.
 
     If the words of the clause are in several sentences, or if there are none, `keep_text` raises
@@ -51,19 +52,19 @@ def is_formula(source: SentenceDraft, formulas: Set[str]) -> bool:
     return begins or not word_class("courtesies").isdisjoint(words)
 
 
-def state_wish(source: SentenceDraft, *words: Token) -> None:
-    """Turn the words of a wish into a statement: "try it on" becomes "I want to try it on.".
+def state_as_own(source: SentenceDraft, *words: Token) -> None:
+    """Put *I* and a verb before words, as in "I want to try it on." and "I know when the bus leaves."
 
     Args:
-        source: The words of the wish, edited in place.
-        *words: The words between "I want" and the wish.
+        source: The words of the request or question, edited in place.
+        *words: The words between *I* and the words of the source.
     """
-    source.insert(0, Token("I", "PRS"), Token("want", "VBP"), *words)
+    source.insert(0, Token("I", "PRS"), *words)
     source.tokens.append(Token(".", "EN"))
 
 
-def deny_wish(source: SentenceDraft) -> None:
-    """Negate the statement of a wish: "you want to try it on" -> "you don't want to try it on".
+def negate_statement(source: SentenceDraft) -> None:
+    """Negate a statement about a wish or knowledge: "you want to try it on" -> "you don't want to try it on".
 
     Args:
         source: The statement, edited in place. Its first word is the subject, *I* or *you*.
