@@ -437,7 +437,7 @@ class _Tree:
         place.parent.attach(clause, place.detach())
 
     def _merge_frame_pronouns(self) -> None:
-        """Turn a pronoun of the reply frame into a mention if the repeated sentence contains the same pronoun.
+        """Turn pronouns of the reply frame that the repeated sentence also contains into mentions.
 
         In "I'm surprised that you phoned me", the *I* of the frame becomes a mention of *me*, because both
         are the same person. This step comes after all edits, which may change the pronouns of the sentence.

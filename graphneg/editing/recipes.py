@@ -268,7 +268,8 @@ ALL = Recipe(
 )  # fmt: skip
 """One edit by any transform except ``role_claim``. The transforms cover the error categories of Gupta et al.
 2021 ("Synthesizing Adversarial Negative Responses for Robust Response Ranking and Evaluation", Findings of
-ACL). The recipe leaves out ``role_claim``, because readers found half of its replies silly: "So I'm losing you?"
+ACL). The recipe leaves out ``role_claim``, because readers found half of its replies silly, such as "So I'm
+losing you?".
 
 With the target ``response``, no transform should make more than a quarter of the negatives of a corpus.
 Therefore, transforms that find a site in few dialogues have a high weight, so that they are tried first.

@@ -198,11 +198,16 @@ def test_formulas_and_unclear_questions_are_refused(text: str) -> None:
             "(a / angry-01 :ARG0 (y / you) :polarity (a2 / amr-unknown))",
             "What do you mean, I am angry?",
         ),
-        # The statement contains a word that only questions and negative sentences contain.
+        # Words that only questions and negative sentences contain are removed or replaced.
         (
             "Have you ever been angry?",
             "(a / angry-01 :ARG0 (y / you) :time (e / ever) :polarity (a2 / amr-unknown))",
-            "unclear-clause: 'ever' is not used in an affirmative statement",
+            "What do you mean, I have been angry?",
+        ),
+        (
+            "Excuse me, did you buy any apples?",
+            "(b / buy-01 :ARG0 (y / you) :ARG1 (a / apple :mod (a2 / any)) :polarity (a3 / amr-unknown))",
+            "What do you mean, I bought some apples?",
         ),
     ],
 )

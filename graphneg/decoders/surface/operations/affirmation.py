@@ -98,7 +98,7 @@ def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) ->
     _replace_but(sentence, index, group if inside else None)
     tokens.remove(negation)
     if group is not None:
-        _use_affirmative_words(sentence, min(group.main, len(tokens) - 1))
+        use_affirmative_words(sentence, min(group.main, len(tokens) - 1))
     if group is None or not inside:
         verb = tokens.get(index - 1)
     # Write a contracted stem in full: "won't" -> "will", "can't" -> "can".
@@ -141,7 +141,7 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
         # The word has a negative prefix or suffix: "I am unsure" -> "I am sure".
         concept = sentence.node(parent).label if parent is not None else ""
         sentence.rewrite(token, _without_prefix(token.text, concept))
-    _use_affirmative_words(sentence, index)
+    use_affirmative_words(sentence, index)
 
 
 def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) -> None:
@@ -264,7 +264,7 @@ def _replace_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None
         sentence.rewrite(but, "and", "CC")
 
 
-def _use_affirmative_words(sentence: SentenceDraft, start: int) -> None:
+def use_affirmative_words(sentence: SentenceDraft, start: int) -> None:
     """Replace words for negative clauses, such as *any*, by those for affirmative clauses, such as *some*.
 
     For example, *any* becomes *some*, *much* becomes *a lot*, and *ever* and *at all* are removed.

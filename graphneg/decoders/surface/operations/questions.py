@@ -18,6 +18,7 @@ from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup
 from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
 from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.inflection import DO
+from graphneg.decoders.surface.operations.affirmation import use_affirmative_words
 from graphneg.decoders.surface.operations.mood import uninvert
 from graphneg.decoders.surface.operations.restating import BROKEN, cut_asides, words_of
 from graphneg.decoders.surface.operations.wishes import is_formula, keep_request, state_as_own
@@ -75,10 +76,9 @@ def state_answer(source: SentenceDraft, k: int) -> None:
     """
     if not _order_as_statement(source, k):
         raise RealisationError("unsupported-edit", "only a yes/no question can be turned into a statement")
-    # "Have you ever been there?" does not become "I have ever been there".
-    words = {token.lower for token in source.tokens}
-    if unasserted := next(iter(sorted(words & words_of("negative-contexts"))), None):
-        raise RealisationError("unclear-clause", f"'{unasserted}' is not used in an affirmative statement")
+    # "Did you buy any apples?" becomes "You bought some apples." "Have you ever been there?" becomes "You have
+    # been there."
+    use_affirmative_words(source, 0)
     source.tokens.append(Token(".", "EN"))
 
 
@@ -207,13 +207,12 @@ def _question_group(source: SentenceDraft, k: int) -> VerbGroup:
     if group.inverted:
         _limit_subject(source, group, k)
     # "What does *furnished* mean?": the subject is not tagged as a noun.
-    elif group.verb.expanded in DO and following.tag in VERBS:
-        raise RealisationError("unclear-clause", "the subject of the question was not found")
-    # "Who told you that?" has the order of a statement. "Why didn't you go?" has not, even if the subject was
-    # not found.
-    elif group.verb.tag in ("AX", "MD") and (
-        following.tag in ("PRS", "PRO", "DT", "PS", "EX")
-        or following.lower in words_of("pronoun-subjects") | word_class("demonstratives")
+    elif (group.verb.expanded in DO and following.tag in VERBS) or (
+        group.verb.tag in ("AX", "MD")
+        and (
+            following.tag in ("PRS", "PRO", "DT", "PS", "EX")
+            or following.lower in words_of("pronoun-subjects") | word_class("demonstratives")
+        )
     ):
         raise RealisationError("unclear-clause", "the subject of the question was not found")
     return group

@@ -32,6 +32,10 @@ def keep_request(source: SentenceDraft, k: int, openings: str) -> None:
     _cut_please(source)
     cut_openings(source)
     tokens = source.tokens
+    # "Excuse me, how much is it?" becomes "how much is it?".
+    comma = next((index for index, token in enumerate(tokens) if token.text == ","), 0)
+    if "_".join(token.lower for token in tokens[:comma]) in words_of("opening-phrases"):
+        source.cut(0, comma + 1)
     while len(tokens) > 2 and tokens[0].lower in words_of(openings):
         source.cut(0, 2 if tokens[1].text == "," else 1)
 
@@ -53,7 +57,7 @@ def is_formula(source: SentenceDraft, formulas: Set[str]) -> bool:
 
 
 def state_as_own(source: SentenceDraft, *words: Token) -> None:
-    """Put *I* and a verb before words, as in "I want to try it on." and "I know when the bus leaves."
+    """Put *I* and a verb before words, as in "I want to try it on".
 
     Args:
         source: The words of the request or question, edited in place.
