@@ -25,7 +25,7 @@ from graphneg.ingest.reading import Item, text_lines
 from graphneg.model import Rejected
 
 _TIME = r"\[?(?:(?P<date>\d{4}-\d\d-\d\d|[A-Z][a-z]{2} \d\d?)[ T])?(?P<clock>\d\d:\d\d(?::\d\d)?)\]?"
-# A sign before a name is not part of the name: "<@ann>" shows that ann is an operator of the channel.
+# "<@ann>" shows that ann is an operator of the channel. The sign before the name is not part of the name.
 _NICK = r"[@+%&~ ]?(?P<nick>[^\s<>@+%&~][^\s<>]{0,40})"
 _TALK = re.compile(rf"{_TIME}\s+<{_NICK}>\s(?P<text>.*)")
 _COLUMNS = re.compile(rf"{_TIME}\t(?P<sign>[^\t]*)\t(?P<text>.*)")

@@ -89,7 +89,7 @@ class Loader(DialogueLoader):
 
 
 def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Response]]:
-    """Return the turns from a list of (partner, self) pairs, and the candidates as responses."""
+    """Convert pairs (turn of the partner, own turn) into turns, and the candidates into responses."""
     if not isinstance(exchanges, list):
         raise ItemError('"dialogue" is not a list of pairs')
     if not isinstance(candidates, list) or (candidates and len(candidates) != len(exchanges)):
@@ -111,7 +111,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
 
 
 def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
-    """Return the turns of the last history with its correct candidate, and all candidates as responses."""
+    """Return the turns of the last history and its correct candidate. All candidates become responses."""
     if not isinstance(entries, list) or not entries:
         raise ItemError('"utterances" must be a non-empty list')
     responses: list[Response] = []

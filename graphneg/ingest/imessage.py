@@ -11,7 +11,7 @@
     Loved by Me
 
 Attachments, tapbacks and lines about the chat ("... You named the conversation Bread") are left out and
-counted. So are indented answers, because the file contains them a second time at the time of their own.
+counted. Indented answers are left out, too: the file contains each of them again, under its own time.
 """
 
 from __future__ import annotations

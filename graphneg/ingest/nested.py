@@ -151,7 +151,7 @@ def turn_paths(value: Value) -> list[str]:
 
 
 def _lists_in(value: Value, before: str = "", depth: int = 1) -> Iterator[tuple[str, list[Value]]]:
-    """Yield the path of each list of objects inside a value, and the first objects of the list."""
+    """Find the lists of objects inside a value. Yield the path of each list, and its first objects."""
     for key, one in value.items():
         if isinstance(one, list):
             some = [part for part in islice(cast("list[Any]", one), _SEEN) if isinstance(part, dict)]

@@ -35,8 +35,8 @@ def withdrawal_reason(cells: Value, fields: Fields) -> str:
 
     Args:
         cells: A table row, or a turn that is a JSON object.
-        fields: Look-up that tells which columns the user named, for example as the text. These columns mark
-            no messages.
+        fields: Look-up with the columns that the user named, as in ``--map text=draft``. A column that the
+            user named for a field does not mark messages.
 
     Returns:
         The kind of the message, such as ``draft``; empty for a message of the conversation.
