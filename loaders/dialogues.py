@@ -135,7 +135,7 @@ def _of_one_chat(source: Source) -> Source:
 
 
 def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
-    """Return a source in which each dialogue is an entry, although the file may have lists of dialogues.
+    """Return a source with one entry for each dialogue. An entry with a list of dialogues is split.
 
     With ``--map text=data.said``, the nested value ``said`` is moved to the new key ``data.said``.
     """

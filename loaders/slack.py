@@ -108,7 +108,7 @@ class Loader:
 
 
 def _maker(path: Path, options: LoadOptions) -> Callable[[Item], Dialogue]:
-    """Return a function that makes a dialogue of the bulk export of Mattermost."""
+    """Return a function that converts a conversation of a bulk export of Mattermost into a dialogue."""
     return lambda item: named(dialogue_of(item, options.notices), options, "mattermost", split_of(path))
 
 

@@ -271,7 +271,7 @@ def _cues(lines: Iterable[Line | Rejected]) -> Iterator[Line | Rejected]:
             # It is not spoken, so drop it.
             waiting, is_cue = None, True
         elif not line.text.strip():
-            # A block without times, such as "NOTE ...", is not spoken.
+            # In subtitles, a block without times, such as "NOTE ...", is not spoken.
             if waiting is not None and is_cue:
                 yield waiting
             waiting, is_cue = None, False

@@ -68,7 +68,8 @@ _HEADER = re.compile(
         (?P<rest>.*)""",
     re.VERBOSE,
 )
-# signal-export: "![x.jpg](media/x.jpg)", a quotation above the text, and "(- Bo: 👍 -)" below it.
+# The next three patterns match what signal-export adds to a text: "![x.jpg](media/x.jpg)", a quotation above
+# the text, and the reaction "(- Bo: 👍 -)" below it.
 _LINKED = re.compile(r"!?\[[^\[\]\n]*\]\((?:\./)?media/[^()\n]*\)")
 _QUOTATION = re.compile(r"\A\s*>[ \t]*\n(?:> ?[^\n]*\n)+")
 _REACTIONS = re.compile(r"\n\(- [^\n]{1,80}: [^\n]{1,80} -\)\s*\Z")
@@ -293,7 +294,8 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
         raise ItemError(f"the message is longer than {LARGEST_ITEM:,} characters")
     said = _NAME.fullmatch(written.text)
     name = _DIRECTIONS.sub("", said["name"]).strip().removeprefix("~").strip() if said else ""
-    # A system line has no "NAME:", or contains quotation marks: Ann changed the subject to “Trip: Rome”
+    # A system line has no "NAME:", or a quotation mark before the colon, as in: Ann changed the subject to
+    # “Trip: Rome”
     if said is None or not name or _QUOTES & set(name) or _SYSTEM_NAME.search(name):
         notices.count(SYSTEM, "left out")
         return None

@@ -77,7 +77,7 @@ def textless_turn(cells: Value, notices: Notices) -> dict[str, Any]:
     """Count the contents of a message without text, such as a tool call, and return an empty turn.
 
     Args:
-        cells: The message. It lacks the key that contains the text in the other messages.
+        cells: The message. It lacks the key that contains the text in other messages of the conversation.
         notices: Notices to the user, in which the contents are counted by kind.
 
     Returns:

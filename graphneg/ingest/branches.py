@@ -68,8 +68,8 @@ def path_of(value: Value, key: str) -> list[Value] | None:
         key: The key of its list of messages.
 
     Returns:
-        The last message, the message before it, and so on up to the first one, in chronological order. None
-        if no assistant takes part, or if the ids of previous messages do not form a tree.
+        The last message with its parent, the parent of this parent, and so on, in chronological order. None
+        if no assistant takes part, or if the messages do not form a tree.
     """
     messages = cast("Sequence[Any]", value[key])
     if not all(isinstance(one, dict) for one in messages):
@@ -80,8 +80,8 @@ def path_of(value: Value, key: str) -> list[Value] | None:
     if id is None or parent is None or not any(map(_is_of_assistant, messages)):
         return None
     by_id = {str(one.get(id)): cast("Value", one) for one in messages}
-    # The first message names a message before it that does not exist, such as "00000000-0000-4000-8000". If
-    # the messages name several messages that do not exist, a part of the conversation is missing.
+    # The first message names a parent that is no message, such as "00000000-0000-4000-8000". If the messages
+    # name several such parents, some messages are missing.
     roots = {str(one.get(parent)) for one in messages if str(one.get(parent)) not in by_id}
     if len(by_id) < len(messages) or len(roots) != 1:
         return None
@@ -91,12 +91,12 @@ def path_of(value: Value, key: str) -> list[Value] | None:
     while at in by_id and at not in path:
         path[at] = by_id[at]
         at = str(by_id[at].get(parent))
-    # If the predecessors form a cycle, the path does not lead to a first message.
+    # If the links from messages to their parents form a cycle, the path does not lead to a first message.
     return list(reversed(path.values())) if at in roots else None
 
 
 def _list_key(value: Value) -> str | None:
-    """Return the key of the messages, if a message names the one before it (``parentId``); otherwise None."""
+    """Return the key of the messages if they name their parents (``parentId``); otherwise None."""
     for key in MESSAGE_LISTS:
         messages = value.get(key)
         if isinstance(messages, list) and messages and isinstance(messages[0], dict):

@@ -179,8 +179,8 @@ class BulkIndex:
         with self._lock:
             self._tables.execute("BEGIN")
             try:
-                # Pass this object in place of a transaction. The function `work` calls only the method `run`,
-                # which both have.
+                # `work` calls only the method `run` of a transaction. This object has such a method, too, so
+                # it can take the place of a transaction.
                 done = work(cast(ManagedTransaction, self))
             except BaseException:
                 self._tables.execute("ROLLBACK")

@@ -111,7 +111,7 @@ def _candidates(field: str, columns: Sequence[str], fields: Fields, rows: Sequen
 
 
 def _are_paired(key: str, speaker: str, rows: Sequence[Value]) -> bool:
-    """Return whether each speaker has exactly one value in a column, and no two have the same value."""
+    """Return whether each speaker has exactly one value in a column, which no other speaker has."""
     pairs = {(str(row.get(key)), str(row.get(speaker))) for row in rows if row.get(key) and row.get(speaker)}
     return 1 < len(pairs) == len({value for value, _ in pairs}) == len({name for _, name in pairs})
 

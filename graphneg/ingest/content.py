@@ -160,8 +160,7 @@ def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         # that contains them is rejected later, with its number.
         encoding, errors = "utf-16", "surrogatepass"
     else:
-        # Invalid bytes are decoded to lone surrogates, which "surrogateescape" encodes to the original bytes
-        # again.
+        # Decode invalid bytes to lone surrogates. The encoding with "surrogateescape" restores these bytes.
         first, errors = first.removeprefix(_BOM), "surrogateescape"
     if not encoding:
         yield first

@@ -223,7 +223,7 @@ class Fields:
         self._clocks: dict[tuple[str, ...], tuple[str | None, str | None]] = {}
 
     def without(self, keys: Collection[str]) -> Fields:
-        """Return a copy of this look-up in which some keys contain no field.
+        """Return a copy of this look-up that ignores some keys.
 
         Args:
             keys: The keys that are empty in all rows of a file.

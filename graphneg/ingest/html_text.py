@@ -68,7 +68,7 @@ def plain_text(text: str) -> str:
 
 
 def without_simple_tags(text: str) -> str:
-    r"""Return a text without simple tags, in a text that is not HTML as a whole. Keep its lines and entities.
+    r"""Remove simple tags from a text that is not HTML as a whole. Keep its line breaks and entities.
 
     >>> without_simple_tags("Yes.<p>See <a href='x'>this</a>, it&#x27;s <i>new</i>.")
     'Yes.\nSee this, it&#x27;s new.'

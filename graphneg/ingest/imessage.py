@@ -72,7 +72,7 @@ def _seconds_of(head: re.Match[str]) -> float | None:
 
 
 def _message(one: HeadedMessage, notices: Notices) -> Iterator[Item | Rejected]:
-    """Yield a message. Its first line is the name of the sender."""
+    """Yield the message, or why it is rejected. The first of its lines is the name of the sender."""
     if one.fault is not None:
         yield one.fault
         return

@@ -150,7 +150,7 @@ def _have_name_lines(lines: Sequence[str]) -> bool:
 
 
 def _have_marked_names(lines: Sequence[str], head: re.Pattern[str]) -> bool:
-    """Return whether lines consist of marked names such as "**You:**", which alternate, and of texts."""
+    """Return whether lines are a dialogue in which texts follow names such as "**You:**" and "**Bot:**"."""
     filled = [line for line in lines if line]
     heads = [at for at, line in enumerate(filled) if head.fullmatch(line)]
     names = [filled[at] for at in heads]

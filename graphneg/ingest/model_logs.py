@@ -166,7 +166,7 @@ def _of_cohere(value: Value, _: Notices) -> dict[str, Any]:
 
 
 def _continued(value: Value) -> tuple[str, str] | None:
-    """Return the keys of two lists that form a dialogue, such as ``prompt`` and ``chosen``; None if none do."""
+    """Return the keys of two lists that form a dialogue, such as ``prompt`` and ``chosen``; else None."""
     for first, seconds in _CONTINUED.items():
         second = next((key for key in seconds if _are_messages([value.get(key)])), None)
         if second is not None and _are_messages([value.get(first)]):

@@ -77,7 +77,7 @@ def with_own_speaker(cells: Value, fields: Fields, notices: Notices) -> Value:
 
 
 def _with_other_column(cells: Value, speaker: str, notices: Notices) -> Value:
-    """Return a message whose speaker is in another column, because the column of the speaker is empty."""
+    """Add the speaker from another column to a message in which the usual column for the speaker is empty."""
     found = ((key, speaker_name(cells[key])) for key in _others_of(tuple(cells), speaker))
     key, name = next(((key, name) for key, name in found if name is not None), ("", None))
     if name is None:

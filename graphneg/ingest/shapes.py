@@ -179,8 +179,8 @@ def _is_blank(value: Any) -> bool:
 
 def _are_named_by_keys(first: Item, again: Callable[[], Entries], fields: Fields) -> bool:
     """Return whether each dialogue is a list under its name: ``{"Ann": [...], "Bo": [...]}`` (Snapchat)."""
-    # If the members of an object are rows and not lists, pandas wrote them with ``orient="index"``: {"0":
-    # {...}, "1": {...}}. The keys are then numbers of rows.
+    # In {"0": {...}, "1": {...}}, which pandas writes with ``orient="index"``, the keys are numbers
+    # of rows, and not names of dialogues.
     if not first.key or isinstance(first, Member) or not isinstance(first.value, dict):
         return False
     known = fields.of(cast("Value", first.value))
