@@ -243,7 +243,7 @@ def _list_key(source: Source, fields: Fields) -> str | None:
             return None
         named = fields.of(entry.value).get("dialogue", "")
         id = str(number if named == key else entry.value.get(named, number))
-        # If a dialogue has several rows, each row is a message, and a list is its text: "[1, 2]".
+        # If an id occurs twice, each row is a message. A cell such as "[1, 2]" is then its text, and no list.
         if isinstance(value, list) and id in ids:
             return None
         ids.add(id)

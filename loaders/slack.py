@@ -296,7 +296,7 @@ def _people(channel: Path) -> dict[str, str]:
 def _add_profiles(names: dict[str, str], days: Sequence[Path]) -> None:
     """Add names of users who are missing in ``users.json``, from the profiles in their messages."""
     for day in days:
-        # Few files contain a user profile. To save time, do not decode the others.
+        # To save time, do not decode files without a user profile.
         if not day.is_file() or b'"user_profile"' not in day.read_bytes():
             continue
         for item in json_items(day, NoProgress()):

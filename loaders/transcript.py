@@ -62,7 +62,7 @@ _TURN = re.compile(
     rf"(?P<remark>(?:\s?{_REMARK}){{0,3}}){_TIME_AFTER}{_COLON}"
     r"\s*(?P<text>.*)"
 )
-# "2025-11-14 09:01:12 | Ann Lee | Hello.": columns of a table without a header.
+# Matches a turn in the form of a table row: "2025-11-14 09:01:12 | Ann Lee | Hello."
 _PIPED = re.compile(
     rf"\s*[\[(]?(?P<before>{_DATE}{_CLOCK})[\])]?\s+\|\s+(?P<name>[^|\n]{{1,60}}?)\s+\|\s+(?P<text>.*)"
     r"(?P<remark>)(?P<after>)"

@@ -130,8 +130,7 @@ class Batch:
         Returns:
             Two batches; an empty list if the batch cannot be split, because it contains a single item.
         """
-        # If the dialogue of a graph is not in this batch, because it was stored earlier, split the graph off
-        # separately.
+        # The dialogue of a graph may have been stored earlier. The graph can then be put into either half.
         graphs_of: dict[str, list[ReadGraph]] = {dialogue.id: [] for dialogue in self.dialogues}
         rest = [one for one in self.graphs if dialogue_of(one.of) not in graphs_of]
         for one in self.graphs:

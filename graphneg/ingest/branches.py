@@ -45,7 +45,7 @@ def has_branches(value: Value) -> bool:
 
 
 def with_path(value: Value, notices: Notices) -> dict[str, Any]:
-    """Leave out the messages of a conversation that were replaced, such as a regenerated answer.
+    """Leave out replaced messages of a conversation, such as the first version of a regenerated answer.
 
     Args:
         value: An entry for which `has_branches` is true.

@@ -52,7 +52,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields, rows: Se
     needed = ["text"] if is_threaded(found, fields) else ["dialogue", "text"]
     missing = [field for field in needed if fields.named_by_user.get(field) != "" and field not in found]
     if missing:
-        # If the file is a single dialogue, it needs no dialogue column. Suggest the option for such a file.
+        # A file with a single dialogue needs no dialogue column. Suggest the option --map dialogue= for it.
         alone = "; if all rows are one dialogue, use --map dialogue=" if missing == ["dialogue"] else ""
         if "text" in missing and (pair := fields.question_and_answer_columns(columns)) is not None:
             raise InputError(
@@ -64,7 +64,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields, rows: Se
                 f"{place}: the table lacks the column text; its columns {series[0]!r} to {series[-1]!r} look "
                 "like the turns of a dialogue: write one row for each turn, with a column for the dialogue"
             )
-        # "14/11/2025": the cells of a message, in a table without a header.
+        # A "column name" such as "14/11/2025" is the cell of a message: the table has no header.
         dates = (column for column in columns if _DATED.search(column))
         if any(parse_time(date) is not None or possible_orders(date) for date in dates):
             raise InputError(
@@ -101,7 +101,7 @@ def _candidates(field: str, columns: Sequence[str], fields: Fields, rows: Sequen
             and _ID.search(key)
             # "AuthorID" contains the id of a person.
             and not _PERSON_ID.search(key)
-            # "memberNo" also contains the id of a person if each "Author" has exactly one number.
+            # "memberNo" also contains the id of a person if each "Author" has a single, different number.
             and not _are_paired(key, speaker, rows)
         ]
         return " or ".join([*shown[:1], *(f"--map dialogue={key}" for key in shown[1:3])]) or "NAME"

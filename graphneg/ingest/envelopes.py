@@ -64,8 +64,8 @@ def without_envelope(place: str, items: Entries, fields: Fields, options: LoadOp
         elif isinstance(item, Member) and not isinstance(item.value, dict):
             left_out.append(item.key)
         elif isinstance(item, Member) and len(held) < _MOST_HELD and not _has_dialogues(item.value, fields):
-            # In {"records": {...}, "calls": [...]}, the object is no dialogue. In {"7": {...}, "8": {...}},
-            # an object without turns is a dialogue that cannot be read.
+            # In {"records": {...}, "calls": [...]}, the object "records" is no dialogue. In {"7": {...},
+            # "8": {...}}, each object should be a dialogue, so one without turns cannot be read.
             held.append(item)
         else:
             is_list = is_list or (isinstance(item, Item) and not isinstance(item, Member))

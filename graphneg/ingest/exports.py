@@ -402,7 +402,7 @@ def _text_of(value: Any, *keys: str) -> str:
 
 
 def _is_contained(text: str, others: Iterable[str]) -> bool:
-    """Return whether one of the other texts contains the text, if only words are compared, not HTML tags."""
+    """Return whether one of the other texts contains the same sequence of words. Ignore HTML tags."""
     words = _words(text)
     return not words.strip() or any(words in _words(plain_text(other)) for other in others)
 

@@ -395,7 +395,7 @@ class Fields:
             clock = key if key != date else None
         if key not in (date, clock) or date is None or clock is None:
             return cells[key]
-        # "data" is the date in a Portuguese table, but may be the text of a message in an English one.
+        # "data" is the date in an Italian table, but may be the text of a message in an English one.
         if date == known.get("text") or not _DATED.search(str(cells[date])):
             return cells[key]
         # Join a column "date" and a column "time" only if "time" contains just the time of day. It may also

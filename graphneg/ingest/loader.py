@@ -364,7 +364,7 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
             r"\A\s*[A-Z][a-z]{2} +\d{1,2}, \d{4} +\d{1,2}:\d\d:\d\d [AP]M(?: \([^()\n]+\))?[ \r]*\n"
             r"[^\n:]+\n"
         ],
-        # QQ, and messages that were copied from WeChat
+        # The next two patterns match files of QQ, and messages that were copied from WeChat.
         [r"\A\ufeff?消息记录"],
         [
             r"\A\ufeff?[^\s:\d][^:\n]{0,79}? \d{4}[-/]\d{1,2}[-/]\d{1,2} \d{1,2}:\d\d(?::\d\d)?[ \r]*\n"

@@ -141,8 +141,8 @@ def _of_jira(value: Value, _: Notices) -> dict[str, Any]:
     described = isinstance(first["body"], str) and first["body"].strip() != ""
     comments = [{"author": None} | dict(one) for one in objects(inside(issue, "comment", "comments"))]
     id = value.get("key", value.get("id"))
-    # The time of the description may be unknown. It is not needed: the description always precedes the
-    # comments.
+    # The time of an issue's description may be unknown. It is not needed: the description always precedes
+    # the comments.
     begin = [{key: one for key, one in first.items() if one is not None}] if described else []
     return {"id": id, "subject": issue.get("summary"), "messages": [*begin, *comments]}
 

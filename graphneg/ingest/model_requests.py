@@ -162,7 +162,7 @@ def _of_history(value: Value, _: Notices) -> dict[str, Any]:
     asked = next(key for key in ("instruction", "query", "prompt") if isinstance(value.get(key), str))
     answered = next(key for key in ("output", "response") if isinstance(value.get(key), str))
     more = value.get("input")
-    # Alpaca: the input is a text to which the instruction refers.
+    # In data sets such as Alpaca, "instruction" may refer to a text in "input". Join them to one question.
     question = "\n".join(one for one in (value[asked], more) if isinstance(one, str) and one.strip())
     messages = _turns_of([*value["history"], [question, value[answered]]])
     return without(value, "history", asked, answered, "input") | {"messages": messages}

@@ -116,7 +116,7 @@ def inner_dialogues(value: Any, fields: Fields) -> list[Any] | None:
 
 
 def _wrapped_dialogue(value: Value, fields: Fields, depth: int = 1) -> dict[str, Any] | None:
-    """Return the dialogue in an object around it: ``{"data": {"call": {"id": 7, "messages": [...]}}}``."""
+    """Return the dialogue inside other objects, as in ``{"data": {"call": {"messages": [...]}}}``."""
     found: list[tuple[str, Value]] = []
     for key, one in value.items():
         if isinstance(one, dict) and not _WRAPPERS.isdisjoint(plain_names([key])):
