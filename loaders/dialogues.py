@@ -110,7 +110,10 @@ def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Ite
 
 
 def _of_one_chat(source: Source) -> Source:
-    """Return a source of one dialogue if the first entry describes a chat and all others are its messages."""
+    """Return a source of one dialogue if the first entry is the header of a chat; else return it unchanged.
+
+    SillyTavern writes such files: a header, then one entry for each message of the chat.
+    """
     first: Item | Rejected | None = None
     with suppress(InputError):
         first = None if source.once else next(iter(source.read(NoProgress())), None)
@@ -132,9 +135,9 @@ def _of_one_chat(source: Source) -> Source:
 
 
 def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
-    """Return a source whose entries are one dialogue each. An entry with a list of dialogues is split.
+    """Return a source with one entry for each dialogue. An entry with a list of dialogues is split.
 
-    A value that the user named with a path, as in ``--map text=data.said``, gets this path as its key.
+    With ``--map text=data.said``, the nested value ``said`` is moved to the new key ``data.said``.
     """
 
     def read(progress: Progress) -> Iterator[Item | Rejected]:
@@ -177,8 +180,8 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
         options: Options for loading. A notice names the column.
 
     Returns:
-        The source whose entries contain the decoded lists, and a look-up that knows the key of the lists. If
-        there is no such column, ``source`` and ``fields`` are returned unchanged.
+        The source with decoded entries, and a look-up that finds the turns in the column with lists. If there
+        is no such column, ``source`` and ``fields`` are returned unchanged.
     """
     key: str | None = None
     with suppress(InputError):
@@ -207,7 +210,8 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
             else:
                 yield entry._replace(value={**entry.value, key: value})
 
-    # If the user named this column, as in --map text=COLUMN, ignore the option: its cells are not text now.
+    # The user may have named this column with --map text=COLUMN. Ignore that, because its cells are now lists
+    # or objects.
     named = {field: name for field, name in fields.named_by_user.items() if name != key}
     is_list = any(
         isinstance(decoded(str(entry.value.get(key) or "")), list)
@@ -239,7 +243,7 @@ def _list_key(source: Source, fields: Fields) -> str | None:
             return None
         named = fields.of(entry.value).get("dialogue", "")
         id = str(number if named == key else entry.value.get(named, number))
-        # If a dialogue has several rows, each row is a message, and a list is its text: "[1, 2]".
+        # If an id occurs twice, each row is a message. A cell such as "[1, 2]" is then its text, and no list.
         if isinstance(value, list) and id in ids:
             return None
         ids.add(id)
@@ -260,7 +264,7 @@ def _of_named_lines(source: Source, fields: Fields, options: LoadOptions) -> Sou
     names = {field: fields.named_by_user.get(field) or field for field in ("speaker", "text")}
 
     def turn(line: str) -> dict[str, str]:
-        # Keep the line breaks of the text, which `turns_in` would join.
+        # Parse only the first line with `turns_in`, because it would join the lines of the text.
         first, end, rest = line.partition("\n")
         [(speaker, text)] = turns_in(first, Notices())
         return {names["speaker"]: speaker, names["text"]: f"{text}{end}{rest}"}
@@ -288,8 +292,8 @@ def _are_named_lines(source: Source, fields: Fields) -> bool:
             return False
         names = [one[0][0] for one in spoken]
         repeating += len(set(names)) < len(names)
-    # In a dialogue, a speaker usually has several turns. In a form such as ["Name: Ann", "Order: 7"], no
-    # label is repeated. So require repeated names in at least half of the lists.
+    # The texts count as turns only if names are repeated in at least half of the lists. In a form such as
+    # ["Name: Ann", "Order: 7"], no label is repeated.
     return number > 0 and repeating * 2 >= number
 
 
@@ -317,7 +321,8 @@ def _of_transcripts(source: Source, fields: Fields, options: LoadOptions) -> Sou
         return source
     options.notices.say(f"{source.place}: {key!r} contains whole transcripts, whose lines are read as turns")
 
-    # If the user named keys, as in --map speaker=who, use these keys for the new turns.
+    # Use the keys that the user named for the new turns: with --map speaker=who, the speaker is stored as
+    # "who".
     names = {field: fields.named_by_user.get(field) or field for field in ("turns", "speaker", "text")}
     last = -1
 
@@ -325,7 +330,7 @@ def _of_transcripts(source: Source, fields: Fields, options: LoadOptions) -> Sou
         nonlocal last
         for entry in source.read(progress):
             if isinstance(entry, Item):
-                # A source may be read several times. Count what is left out only once.
+                # The file may be read several times. Count the lines that are left out only the first time.
                 notices = options.notices if entry.number > last else Notices()
                 last = max(last, entry.number)
                 others = {name: one for name, one in entry.value.items() if name != key}
@@ -357,14 +362,15 @@ def _transcript_key(source: Source, fields: Fields) -> str | None:
         if not speakers:
             return None
         repeating += len(set(speakers)) < len(speakers)
-        # If several rows belong to the same dialogue, each cell is a single turn and not a whole transcript.
+        # If an id occurs twice, a dialogue has several rows. Each cell is then a single turn and not a whole
+        # transcript.
         named = fields.of(entry.value).get("dialogue", "")
         id = str(number if named == key else entry.value.get(named, number))
         if id in ids:
             return None
         ids.add(id)
-    # In a transcript, a speaker usually has several turns. In a form such as "Name: Ann\nOrder: 7", no label
-    # is repeated. So treat the cells as transcripts only if labels are repeated in at least half of them.
+    # The cells count as transcripts only if names are repeated in at least half of them. In a form such as
+    # "Name: Ann\nOrder: 7", no label is repeated.
     return key if repeating * 2 >= number else None
 
 

@@ -25,7 +25,7 @@ from graphneg.ingest.reading import Item, text_lines
 from graphneg.model import Rejected
 
 _TIME = r"\[?(?:(?P<date>\d{4}-\d\d-\d\d|[A-Z][a-z]{2} \d\d?)[ T])?(?P<clock>\d\d:\d\d(?::\d\d)?)\]?"
-# A sign before a name is not part of the name: "<@ann>" shows that ann is an operator of the channel.
+# "<@ann>" shows that ann is an operator of the channel. The sign before the name is not part of the name.
 _NICK = r"[@+%&~ ]?(?P<nick>[^\s<>@+%&~][^\s<>]{0,40})"
 _TALK = re.compile(rf"{_TIME}\s+<{_NICK}>\s(?P<text>.*)")
 _COLUMNS = re.compile(rf"{_TIME}\t(?P<sign>[^\t]*)\t(?P<text>.*)")
@@ -86,8 +86,8 @@ class _Clock:
             dated = written["date"] if written["date"][0].isdigit() else ""
             self.day = date.fromisoformat(dated) if dated else _named_day(written["date"], self.day)
         elif _minutes(at) < _minutes(self.at) - _SUMMER_TIME:
-            # "23:59" and then "00:01": the day has changed. When summer time ends, the time only falls by an
-            # hour.
+            # If "00:01" follows "23:59", a new day has begun. If the time goes back by only an hour, summer
+            # time has ended.
             self.day += timedelta(days=1)
         self.at = at
         return seconds_of(datetime.combine(self.day, at))
@@ -119,7 +119,7 @@ def _message(text: str, clock: _Clock, notices: Notices) -> Message | None:
     talk = _TALK.fullmatch(text)
     if talk is not None:
         return Message(seconds, talk["nick"], talk["text"].strip()) if talk["text"].strip() else None
-    # In WeeChat, "-->", "<--", "--" and "=!=" take the place of the name.
+    # In WeeChat, a line that nobody said has "-->", "<--", "--" or "=!=" in place of a name.
     columns = _COLUMNS.fullmatch(text)
     nick = _NAME.fullmatch(columns["sign"].strip()) if columns is not None else None
     if columns is not None and nick is not None and re.search(r"\w", nick["nick"]):

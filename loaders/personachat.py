@@ -89,7 +89,7 @@ class Loader(DialogueLoader):
 
 
 def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Response]]:
-    """Return the turns from a list of (partner, self) pairs, and the candidates as responses."""
+    """Convert pairs of turns into a sequence of turns, and the candidates for second turns into responses."""
     if not isinstance(exchanges, list):
         raise ItemError('"dialogue" is not a list of pairs')
     if not isinstance(candidates, list) or (candidates and len(candidates) != len(exchanges)):
@@ -111,7 +111,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
 
 
 def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
-    """Return the turns of the last history with its correct candidate, and all candidates as responses."""
+    """Return the turns and the responses of a dialogue that is stored as a list of growing histories."""
     if not isinstance(entries, list) or not entries:
         raise ItemError('"utterances" must be a non-empty list')
     responses: list[Response] = []

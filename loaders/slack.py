@@ -108,7 +108,7 @@ class Loader:
 
 
 def _maker(path: Path, options: LoadOptions) -> Callable[[Item], Dialogue]:
-    """Return a function that makes a dialogue of the bulk export of Mattermost."""
+    """Return a function that converts a conversation of a bulk export of Mattermost into a dialogue."""
     return lambda item: named(dialogue_of(item, options.notices), options, "mattermost", split_of(path))
 
 
@@ -237,8 +237,8 @@ def _block_text(blocks: Any) -> str:
     """
     if isinstance(blocks, list):
         texts = [_block_text(one) for one in blocks]
-        # Write the texts, links and users of a rich-text section on one line. Write sections, list items and
-        # blocks on separate lines.
+        # Join the parts of a sentence, such as texts, links and users, on one line. Put sections, list items
+        # and blocks on separate lines.
         is_line = any(isinstance(one, dict) and one.get("type") in _INLINE for one in blocks)
         return ("" if is_line else "\n").join(filter(None, texts))
     if not isinstance(blocks, dict):
@@ -296,7 +296,7 @@ def _people(channel: Path) -> dict[str, str]:
 def _add_profiles(names: dict[str, str], days: Sequence[Path]) -> None:
     """Add names of users who are missing in ``users.json``, from the profiles in their messages."""
     for day in days:
-        # To save time, decode only files that contain a user profile.
+        # To save time, do not decode files without a user profile.
         if not day.is_file() or b'"user_profile"' not in day.read_bytes():
             continue
         for item in json_items(day, NoProgress()):

@@ -62,7 +62,7 @@ _TURN = re.compile(
     rf"(?P<remark>(?:\s?{_REMARK}){{0,3}}){_TIME_AFTER}{_COLON}"
     r"\s*(?P<text>.*)"
 )
-# "2025-11-14 09:01:12 | Ann Lee | Hello.": columns of a table without a header.
+# Matches a turn in the form of a table row: "2025-11-14 09:01:12 | Ann Lee | Hello."
 _PIPED = re.compile(
     rf"\s*[\[(]?(?P<before>{_DATE}{_CLOCK})[\])]?\s+\|\s+(?P<name>[^|\n]{{1,60}}?)\s+\|\s+(?P<text>.*)"
     r"(?P<remark>)(?P<after>)"
@@ -222,13 +222,14 @@ def _items(path: Path, progress: Progress, notices: Notices) -> Iterator[Item | 
 
 
 def _numbered(path: Path, progress: Progress, notices: Notices) -> Iterator[Item | Rejected]:
-    """Yield an item for each non-empty line. Its ``number`` says to which dialogue the line belongs."""
+    """Yield each non-empty line as an `Item` whose ``number`` is the index of its dialogue in the file."""
     number, is_blank = 0, True
     lines = text_lines(path, progress)
     if (kind := kind_of(head(path).decode("utf-8", "replace"))) is not None:
         lines = turn_lines(lines, kind, notices)
     elif has_format(path, Loader.name):
-        # `has_format` is true for transcripts of meetings, which were handled above, and for subtitles.
+        # Transcripts of meetings were handled above, so a file for which `has_format` is true contains
+        # subtitles.
         lines = _cues(lines)
     for line in lines:
         if isinstance(line, Rejected):
@@ -270,7 +271,7 @@ def _cues(lines: Iterable[Line | Rejected]) -> Iterator[Line | Rejected]:
             # It is not spoken, so drop it.
             waiting, is_cue = None, True
         elif not line.text.strip():
-            # A block without times, such as "NOTE ...", is not spoken.
+            # In subtitles, a block without times, such as "NOTE ...", is not spoken.
             if waiting is not None and is_cue:
                 yield waiting
             waiting, is_cue = None, False
@@ -308,7 +309,7 @@ def turns_in(text: str, notices: Notices) -> list[tuple[str, str]]:
 
 
 def _lines_in(text: str, notices: Notices) -> list[str]:
-    """Return the lines of a transcript that is a single text, also if HTML or semicolons separate them."""
+    """Split a transcript into lines: at line breaks, at HTML tags, or before each "NAME says:"."""
     if len(_BREAK.findall(text)) > text.count("\n"):
         # In Salesforce, lines in the middle were written by the program: "Chat Started: Friday"
         shown, lines = _CENTERED.subn("\n", text)
@@ -381,11 +382,11 @@ def _without_wrapped_lines(found: Sequence[re.Match[str] | None]) -> list[re.Mat
     """
     turns = [turn for turn in found if turn is not None]
     timed = [turn for turn in turns if _has_time(turn)]
-    # Some programs write a time only above the first turn, or once a minute. Without a time, most lines of
-    # such a file are turns.
+    # Some programs write a time only above the first turn, or once a minute. In such a file, lines without a
+    # time are turns, too: keep them.
     if not turns or not _has_time(turns[0]) or len(timed) * 2 <= len(turns):
         return list(found)
-    # If the speaker of a timed turn speaks in a line without a time, the time was forgotten.
+    # A line without a time is also a turn if its name occurs in a turn with a time. Its time was forgotten.
     names = {turn["name"].strip() for turn in timed}
     return [turn if turn is not None and turn["name"].strip() in names else None for turn in found]
 
@@ -439,7 +440,7 @@ def _has_remark_after_comma(text: str) -> bool:
 
 
 def _times(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the time of each turn in a file, preceded by the index of the turn's dialogue."""
+    """Yield, for each turn in a file, the index of its dialogue, and its time."""
     for line in _numbered(path, NoProgress(), Notices()):
         if isinstance(line, Item) and (turn := _turn_of(line.value)) is not None:
             yield line.number, turn["before"] or turn["after"] or ""
@@ -448,7 +449,8 @@ def _times(path: Path) -> Iterator[tuple[int, str]]:
 def _in_order(turns: list[_Turn], dates: Dates, notices: Notices) -> list[_Turn]:
     """Return turns sorted by time.
 
-    If the times have no dates, the turns are only reversed if the newest turn comes first.
+    If the times have no dates, midnight may lie between them. The turns are then not sorted, but only
+    reversed if the newest turn comes first.
     """
     times = [turn.time for turn in turns]
     places = list(range(len(turns)))

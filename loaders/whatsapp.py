@@ -68,7 +68,8 @@ _HEADER = re.compile(
         (?P<rest>.*)""",
     re.VERBOSE,
 )
-# signal-export: "![x.jpg](media/x.jpg)", a quotation above the text, and "(- Bo: 👍 -)" below it.
+# The next three patterns match what signal-export adds to a text: "![x.jpg](media/x.jpg)", a quotation above
+# the text, and the reaction "(- Bo: 👍 -)" below it.
 _LINKED = re.compile(r"!?\[[^\[\]\n]*\]\((?:\./)?media/[^()\n]*\)")
 _QUOTATION = re.compile(r"\A\s*>[ \t]*\n(?:> ?[^\n]*\n)+")
 _REACTIONS = re.compile(r"\n\(- [^\n]{1,80}: [^\n]{1,80} -\)\s*\Z")
@@ -210,7 +211,7 @@ def _written(lines: Iterator[Line | Rejected], notices: Notices) -> Iterator[_Wr
             yield line
             continue
         plain = _DIRECTIONS.sub("", line.text).translate(_BLANKS)
-        # KakaoTalk's lines may also match the other pattern, so try its own pattern first.
+        # Some lines of KakaoTalk also match the pattern for WhatsApp, so try KakaoTalk's pattern first.
         header = _KAKAO.fullmatch(plain) or _HEADER.fullmatch(plain) or _VIBER.fullmatch(plain)
         is_kakao = is_kakao or (open_one is None and bool(chat_line("kakao header", plain.strip())))
         is_kakao = is_kakao or (header is not None and header.re is _KAKAO)
@@ -242,7 +243,7 @@ def _written(lines: Iterator[Line | Rejected], notices: Notices) -> Iterator[_Wr
 
 
 def _date_of(written: str) -> Date:
-    """Return the numbers of a date in the order in which they are written; year first if a month is named."""
+    """Return the three numbers of a date as written; year, month and day if the month is a name."""
     numbers = [int(number) for number in re.findall(r"\d+", written)]
     if len(numbers) == 2:
         seconds = parse_time(written)
@@ -256,10 +257,10 @@ def _date_of(written: str) -> Date:
 
 
 def _start_of_rest(shown: str, rest: str) -> int:
-    """Return the index at which the text after the date and time begins.
+    """Return the index in a line at which the text after the date and time begins.
 
     Args:
-        shown: The line as written, with direction marks.
+        shown: The line as written, with Unicode direction marks such as U+200E.
         rest: The text after the date and time, without direction marks.
 
     Returns:
@@ -293,7 +294,8 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
         raise ItemError(f"the message is longer than {LARGEST_ITEM:,} characters")
     said = _NAME.fullmatch(written.text)
     name = _DIRECTIONS.sub("", said["name"]).strip().removeprefix("~").strip() if said else ""
-    # A system line has no "NAME:", or contains quotation marks: Ann changed the subject to “Trip: Rome”
+    # A system line has no "NAME:", or a quotation mark before the colon, as in: Ann changed the subject to
+    # “Trip: Rome”
     if said is None or not name or _QUOTES & set(name) or _SYSTEM_NAME.search(name):
         notices.count(SYSTEM, "left out")
         return None
@@ -318,12 +320,12 @@ def _without_placeholders(text: str, notices: Notices) -> tuple[str, str | None]
     """Remove WhatsApp's placeholders, such as "image omitted", from the text of a message.
 
     Args:
-        text: The text of the message, with direction marks.
-        notices: Notices to the user, which count a placeholder that follows a text.
+        text: The text of the message, with the Unicode direction marks that precede placeholders on iOS.
+        notices: Notices to the user, in which media, quotations and reactions beside a text are counted.
 
     Returns:
-        The text that a person wrote, which may be empty, and the kind of content that the caller must count
-        as left out, such as a system line; None if there is none.
+        The text that a person wrote, which may be empty, and the kind of content that was left out, such as a
+        system line. The caller must count this content. The kind is None if there is nothing to count.
     """
     text = _EDITED.sub("", text)
     for pattern, what in ((_LINKED, MEDIA), (_QUOTATION, "quotation"), (_REACTIONS, "reaction")):
@@ -349,7 +351,7 @@ def _without_placeholders(text: str, notices: Notices) -> tuple[str, str | None]
         return "", _POLLED
     is_placeholder = _PLACEHOLDER.fullmatch(plain) or chat_line("whatsapp media", plain)
     if is_placeholder or (is_marked and len(plain.split()) <= 3):
-        # If an attachment is followed by further lines, they are its caption. Keep them.
+        # The lines below an attachment are its caption. Keep them.
         return rest.strip(), MEDIA
     return ("", SYSTEM) if is_marked or chat_line("whatsapp system", plain) else (text, None)
 

@@ -74,14 +74,14 @@ def counted_turn(kind: str, notices: Notices) -> dict[str, Any]:
 
 
 def textless_turn(cells: Value, notices: Notices) -> dict[str, Any]:
-    """Count a message that lacks the key of the text, and return it as an empty turn.
+    """Count the contents of a message without text, such as a tool call, and return an empty turn.
 
     Args:
-        cells: The message, in a conversation whose other messages have a text.
-        notices: Notices to the user, which count it by its kind, such as a tool call.
+        cells: The message. It lacks the key that contains the text in other messages of the conversation.
+        notices: Notices to the user, in which the contents are counted by kind.
 
     Returns:
-        A turn that is left out later, without being counted again.
+        The empty turn. It is left out later, without being counted again.
     """
     kinds = kinds_without_text(cells, None)
     notices.count("turn", "left out as without text", not kinds)
@@ -131,11 +131,14 @@ class SpeakerNotice:
         self._left: list[str] = []
 
     def count(self, cells: Value, marking: Sequence[str] = ()) -> None:
-        """Count whether a turn names its speaker, and remember the unused columns.
+        """Count a turn as one that names its speaker, or as one that does not.
+
+        If the turn names no speaker, remember its unused columns. The notice lists them, because one of them
+        may contain the speaker.
 
         Args:
             cells: A table row, or a turn that is a JSON object.
-            marking: The columns that mark internal notes. The notice about unused columns does not list them.
+            marking: The columns that mark internal notes. The notice does not list them.
         """
         known = self._fields.of(cells)
         count_unsaid(cells, content_of(cells, known.get("text", "")), self._notices)

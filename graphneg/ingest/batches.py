@@ -123,14 +123,14 @@ class Batch:
     def split(self) -> list[Batch]:
         """Split the batch into two halves.
 
-        A dialogue stays together with its graphs, unless the batch contains nothing but this dialogue and its
-        graphs. Write the first half first, because graphs in the second half may belong to its dialogues.
+        A dialogue and its graphs are put into the same half. Only if the batch contains a single dialogue,
+        its graphs are put into the second half. Write the first half first, because graphs must be written
+        after their dialogue.
 
         Returns:
             Two batches; an empty list if the batch cannot be split, because it contains a single item.
         """
-        # If the dialogue of a graph is not in this batch, because it was stored earlier, split the graph off
-        # separately.
+        # The dialogue of a graph may have been stored earlier. The graph can then be put into either half.
         graphs_of: dict[str, list[ReadGraph]] = {dialogue.id: [] for dialogue in self.dialogues}
         rest = [one for one in self.graphs if dialogue_of(one.of) not in graphs_of]
         for one in self.graphs:
@@ -192,7 +192,7 @@ class Batch:
 
 
 def _appending(list_of: Callable[[Batch], list[T]], item: T) -> Callable[[Batch], None]:
-    """Return a function that appends ``item`` to the list that ``list_of`` selects in a batch."""
+    """Return a function that adds an item to one of the lists of a batch, such as ``batch.frames``."""
 
     def add(batch: Batch) -> None:
         list_of(batch).append(item)

@@ -97,9 +97,9 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callable[[Rejected], None]) -> None:
     """Read the files of ``graphneg load`` commands, and sort their records into blocks of dialogues.
 
-    If the folder exists, an earlier call has completed it, and nothing is done, unless a file was changed or
-    damaged in the meantime: then all files are written again. While the files are written, the folder has a
-    temporary name.
+    If the folder already exists and its files are intact, nothing is done. If one of its files was changed or
+    damaged, all files are written again. While files are written, the folder has a temporary name, so an
+    interrupted call leaves no incomplete folder.
 
     Args:
         loads: The ``graphneg load`` commands whose files are read.
@@ -122,7 +122,7 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
             # If the folder is a link, `rmtree` refuses it.
             rmtree(folder)
         with atomic_folder(folder) as unfinished:
-            # Create all files first, so that blocks without dialogues have a file, too.
+            # Create an empty file for each block first: a block may get no dialogue, but its file must exist.
             for name in names:
                 (unfinished / name).touch()
             digests = {name: _Digest(name) for name in names}
@@ -201,7 +201,7 @@ def _is_intact(path: Path) -> bool:
 
 
 class _Digest:
-    """The digest of the lines of a file. It depends on the name of the file, so that a copy is noticed."""
+    """The digest of a file's name and lines. Because of the name, a copy under another name is noticed."""
 
     def __init__(self, name: str) -> None:
         self._hash = hashlib.sha256(name.encode())
@@ -222,7 +222,8 @@ def _damaged(path: Path, number: int) -> InputError:
 
 
 def _encoded(record: Record) -> bytes:
-    # `json` escapes all characters beyond ASCII, even lone surrogates, which `write_records` reports later.
+    # `json.dumps` escapes all characters beyond ASCII, so encode("ascii") cannot fail. Even lone surrogates
+    # are escaped. `write_records` reports them later.
     line = json.dumps([type(record).__name__, msgspec.to_builtins(record)]).encode("ascii") + b"\n"
     if len(line) > LONGEST_LINE:
         raise ValueError(f"it has more than {LONGEST_LINE:,} bytes")

@@ -45,14 +45,14 @@ def has_branches(value: Value) -> bool:
 
 
 def with_path(value: Value, notices: Notices) -> dict[str, Any]:
-    """Return a conversation with the messages on the path to the last message.
+    """Leave out replaced messages of a conversation, such as the first version of a regenerated answer.
 
     Args:
         value: An entry for which `has_branches` is true.
         notices: Notices to the user, which count the messages that are left out.
 
     Returns:
-        The entry with fewer messages.
+        The entry with the messages that the user last saw (see `path_of`).
     """
     key = _list_key(value) or ""
     path = path_of(value, key) or []
@@ -61,15 +61,15 @@ def with_path(value: Value, notices: Notices) -> dict[str, Any]:
 
 
 def path_of(value: Value, key: str) -> list[Value] | None:
-    """Return the messages on the path from the first message to the last message that the user saw.
+    """Return the messages of a conversation that the user last saw, without those that were replaced.
 
     Args:
         value: The conversation.
         key: The key of its list of messages.
 
     Returns:
-        The messages of the path; None if no assistant takes part, or if the links
-        between its messages do not form a tree.
+        The last message with its parent, the parent of this parent, and so on, in chronological order. None
+        if no assistant takes part, or if the messages do not form a tree.
     """
     messages = cast("Sequence[Any]", value[key])
     if not all(isinstance(one, dict) for one in messages):
@@ -80,8 +80,8 @@ def path_of(value: Value, key: str) -> list[Value] | None:
     if id is None or parent is None or not any(map(_is_of_assistant, messages)):
         return None
     by_id = {str(one.get(id)): cast("Value", one) for one in messages}
-    # All first messages have the same parent, which is no message, such as "00000000-0000-4000-8000". Two
-    # first messages with different parents show that messages are missing.
+    # The first message names a parent that is no message, such as "00000000-0000-4000-8000". If the messages
+    # name several such parents, some messages are missing.
     roots = {str(one.get(parent)) for one in messages if str(one.get(parent)) not in by_id}
     if len(by_id) < len(messages) or len(roots) != 1:
         return None
@@ -91,12 +91,12 @@ def path_of(value: Value, key: str) -> list[Value] | None:
     while at in by_id and at not in path:
         path[at] = by_id[at]
         at = str(by_id[at].get(parent))
-    # If the predecessors form a cycle, the path does not lead to a first message.
+    # If the links from messages to their parents form a cycle, the path does not lead to a first message.
     return list(reversed(path.values())) if at in roots else None
 
 
 def _list_key(value: Value) -> str | None:
-    """Return the key of a list of messages that name the message before them; None if there is none."""
+    """Return the key of the messages if they name their parents (``parentId``); otherwise None."""
     for key in MESSAGE_LISTS:
         messages = value.get(key)
         if isinstance(messages, list) and messages and isinstance(messages[0], dict):

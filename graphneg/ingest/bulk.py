@@ -238,7 +238,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return self.write(work)
 
     def change_version(self, transaction: ManagedTransaction) -> None:
-        """Do nothing, because import files contain no content version.
+        """Do nothing. A store would mark its content as changed here, but import files have no such mark.
 
         Args:
             transaction: The open transaction, which is not used.
@@ -353,8 +353,8 @@ class _Tables:
 
     def _new(self, key: tuple[Any, ...], name: str, columns: str, option: str) -> _Table:
         same = sum(path.stem.partition(".")[0] == name for path in self.written)
-        # A CSV file has one set of columns, so nodes with other attributes or attribute types get a file of
-        # their own: Dialogue.csv, Dialogue.2.csv, ...
+        # All rows of a CSV file have the same columns. Dialogues with different attributes are therefore
+        # written to different files: Dialogue.csv, Dialogue.2.csv, ...
         path = self._folder / (f"{name}.{same + 1}.csv" if same else f"{name}.csv")
         stream = self._files.enter_context(
             self._files.enter_context(atomic_file(path)).open("w", encoding="utf-8", newline="")
@@ -398,8 +398,8 @@ def _field(value: Any) -> str:
 
 
 def _listed(items: Sequence[Any]) -> str:
-    # The import cannot represent an empty list.
-    # A placeholder is written, and replaced by an empty list when graphneg first opens the database.
+    # `neo4j-admin database import` cannot represent an empty list. Write a placeholder, which is replaced by
+    # an empty list when graphneg first opens the database.
     texts = list(map(str, items)) or [EMPTY_LIST]
     if strange := next((text for text in texts if BETWEEN in text), None):
         raise InputError(

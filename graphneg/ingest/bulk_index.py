@@ -91,7 +91,7 @@ class _Answer(list[Record]):
         self._counted = SimpleNamespace(nodes_created=nodes, relationships_created=relationships)
 
     def consume(self) -> Any:
-        """Return the counts in the form of the driver's result summary."""
+        """Return the numbers of created nodes and relationships, as in the result summary of the driver."""
         return SimpleNamespace(counters=self._counted)
 
 
@@ -179,8 +179,8 @@ class BulkIndex:
         with self._lock:
             self._tables.execute("BEGIN")
             try:
-                # Pass this object in place of a transaction: `work` calls only the method `run`, which
-                # this object has, too.
+                # `work` calls only the method `run` of a transaction. This object has such a method, too, so
+                # it can take the place of a transaction.
                 done = work(cast(ManagedTransaction, self))
             except BaseException:
                 self._tables.execute("ROLLBACK")
@@ -330,7 +330,8 @@ class BulkIndex:
             self._tables.executemany("INSERT INTO spoken VALUES (?, ?)", rows)
 
     def _utterances_by_text(self, keys: Sequence[str]) -> _Answer:
-        # Create the table when the first graph is matched by its text. Most loads do not need it.
+        # Create the table of utterance texts only when a graph is first looked up by its text: most loads
+        # never do that.
         if not self._places_by_text():
             for statement in _SPOKEN:
                 self._tables.execute(statement)
@@ -570,7 +571,7 @@ class BulkIndex:
         return _Answer()
 
     def _frames(self, frames: Rows) -> _Answer:
-        """Write frames (``load/frames``), or only the classes of existing frames (``lexicon/frames``)."""
+        """Run ``load/frames``, which writes frames, or ``lexicon/frames``, which sets classes of frames."""
         before = self.row_count("frames")
         for row in frames:
             # The statement lexicon/frames passes only the word classes of a frame. Keep its other properties.
@@ -641,5 +642,5 @@ class BulkIndex:
         return _Answer(nodes=self.row_count("entries") - before)
 
     def _none(self, **_: Any) -> _Answer:
-        """Return no rows, for statements that a bulk load does not need, such as ``load/lock_dialogues``."""
+        """Do nothing, in place of a statement that a bulk load can skip, such as ``load/lock_dialogues``."""
         return _Answer()

@@ -52,7 +52,7 @@ def decoded(text: str) -> list[Any] | dict[str, Any] | None:
 
 
 def _printed(text: str) -> Any:
-    """Return the value of a text that Python or numpy printed; None for other texts."""
+    """Parse a list or object as Python or numpy prints it, such as ``['Hi.' 'Ho.']``; otherwise None."""
     parts: list[str] = []
     before = ""
     for token in _TOKEN.findall(text):

@@ -230,8 +230,8 @@ def reverse_if_newest_first(
         reversed, too.
     """
     rest = iter(messages)
-    # Decide by the first messages whether the newest messages come first. Only then must the whole file be
-    # read before the first message is returned.
+    # Judge the order by the first messages. If the oldest messages come first, yield them while the file is
+    # read. Otherwise, read the whole file before the first message is yielded.
     judged = list(islice(rest, _JUDGED))
     times = [item.value.seconds for item in judged if isinstance(item, Item)]
     falls = sum(later < before for before, later in pairwise(times))
@@ -279,7 +279,8 @@ def conversations(
         # The name of a dialogue from a thread contains the thread id, so that users can find the thread.
         name = begin + (f"thread-{turns[0].thread}" if turns[0].thread else _minute(turns[0].seconds))
         names[name] += 1
-        # Two dialogues may begin in the same minute, so repeated names get a number.
+        # The name is the minute in which the dialogue begins. If two dialogues begin in the same minute, the
+        # name of the second one ends with "-2".
         if names[name] > 1:
             name = f"{name}-{names[name]}"
         return Item(parts[0].place, number, name, Conversation(name, turns))

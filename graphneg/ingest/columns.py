@@ -1,4 +1,4 @@
-"""Check that the header of a table has the columns that are needed, and say which ones the user could name.
+"""Check that a table has the required columns, and suggest columns for the missing ones.
 
 >>> try:
 ...     require_columns("chats.csv:1", ["roomId", "said_by", "text"], Fields({}))
@@ -23,7 +23,8 @@ _ID = re.compile(
 )
 _LONGEST_TIME = 60
 """Maximum number of characters of a time."""
-# Ids of one person or of one message.
+# Matches the names of columns with the id of a person or a message: "AuthorID", "msg_id". Such an id
+# identifies no dialogue.
 _PERSON_ID = re.compile(
     r"(?i)user|person|sender|author|agent|speaker|member|owner|message|msg|post|comment|local|(?:^|_)[ug]?uid$"
 )
@@ -51,7 +52,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields, rows: Se
     needed = ["text"] if is_threaded(found, fields) else ["dialogue", "text"]
     missing = [field for field in needed if fields.named_by_user.get(field) != "" and field not in found]
     if missing:
-        # If the file is a single dialogue, it needs no dialogue column. Suggest the option for such a file.
+        # A file with a single dialogue needs no dialogue column. Suggest the option --map dialogue= for it.
         alone = "; if all rows are one dialogue, use --map dialogue=" if missing == ["dialogue"] else ""
         if "text" in missing and (pair := fields.question_and_answer_columns(columns)) is not None:
             raise InputError(
@@ -63,7 +64,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields, rows: Se
                 f"{place}: the table lacks the column text; its columns {series[0]!r} to {series[-1]!r} look "
                 "like the turns of a dialogue: write one row for each turn, with a column for the dialogue"
             )
-        # "14/11/2025": the cells of a message, in a table without a header.
+        # A "column name" such as "14/11/2025" is the cell of a message: the table has no header.
         dates = (column for column in columns if _DATED.search(column))
         if any(parse_time(date) is not None or possible_orders(date) for date in dates):
             raise InputError(
@@ -80,7 +81,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields, rows: Se
 
 
 def _candidates(field: str, columns: Sequence[str], fields: Fields, rows: Sequence[Value]) -> str:
-    """Return the columns that may contain a field, for ``--map``; ``NAME`` if there are none.
+    """Return columns that the user could name for a missing field with ``--map``; ``NAME`` if none fits.
 
     >>> columns = ["roomId", "said_by", "remark"]
     >>> _candidates("dialogue", columns, Fields({}), [])
@@ -100,7 +101,7 @@ def _candidates(field: str, columns: Sequence[str], fields: Fields, rows: Sequen
             and _ID.search(key)
             # "AuthorID" contains the id of a person.
             and not _PERSON_ID.search(key)
-            # "memberNo" does too, if each number belongs to one "Author" and each author to one number.
+            # "memberNo" also contains the id of a person if each "Author" has a single, different number.
             and not _are_paired(key, speaker, rows)
         ]
         return " or ".join([*shown[:1], *(f"--map dialogue={key}" for key in shown[1:3])]) or "NAME"
@@ -110,7 +111,7 @@ def _candidates(field: str, columns: Sequence[str], fields: Fields, rows: Sequen
 
 
 def _are_paired(key: str, speaker: str, rows: Sequence[Value]) -> bool:
-    """Return whether each value of a column goes with one speaker, and each speaker with one value."""
+    """Return whether each speaker has exactly one value in a column, which no other speaker has."""
     pairs = {(str(row.get(key)), str(row.get(speaker))) for row in rows if row.get(key) and row.get(speaker)}
     return 1 < len(pairs) == len({value for value, _ in pairs}) == len({name for _, name in pairs})
 
@@ -132,12 +133,12 @@ def _letters(cell: str) -> int:
 
 
 def require_named_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
-    """Check that a header has the columns that the user named, and no column twice.
+    """Check that a header has all columns that the user named, and that no column occurs twice.
 
     Args:
         place: The position of the header, for the message.
         columns: The names of the columns.
-        fields: Look-up that tells which columns the user named.
+        fields: Look-up with the columns that the user named, as in ``--map text=body``.
 
     Raises:
         InputError: A column that the user named is missing, or a column occurs twice.

@@ -156,12 +156,11 @@ def _decompressed(stored: BinaryIO, compression: str) -> Any:
 def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     first = _beginning(pieces)
     if first.startswith(_UTF_16):
-        # Some programs write lone surrogates to UTF-16 files. Pass them on here. They are rejected later,
-        # when their line number is known.
+        # Some programs write lone surrogates, which are invalid, to UTF-16 files. Do not fail here: the line
+        # that contains them is rejected later, with its number.
         encoding, errors = "utf-16", "surrogatepass"
     else:
-        # Invalid bytes are decoded to lone surrogates, which "surrogateescape" encodes to the original bytes
-        # again.
+        # Decode invalid bytes to lone surrogates. The encoding with "surrogateescape" restores these bytes.
         first, errors = first.removeprefix(_BOM), "surrogateescape"
     if not encoding:
         yield first
@@ -176,7 +175,7 @@ def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def _beginning(pieces: Iterator[bytes]) -> bytes:
-    """Read pieces of a file until they can contain a byte order mark. Return these pieces, joined."""
+    """Read and join pieces of a file until they are as long as a byte order mark, or the file ends."""
     first = b""
     while len(first) < len(_BOM) and (piece := next(pieces, b"")):
         first += piece

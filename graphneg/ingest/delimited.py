@@ -97,16 +97,18 @@ def read_rows(
         return csv.reader(feed(), delimiter=separator, quoting=quoting, strict=quoted)
 
     def long_row() -> list[str] | None:
-        """Read the rest of a row with a cell that is too long; None if its quotation mark is never closed."""
+        """Read the rest of a row in which a cell is too long; None if it is unclear where the row ends."""
         size, marks = sum(len(text) for _, text in taken), sum(text.count('"') for _, text in taken)
         with suppress(_BrokenOffError):
-            # A quoted cell ends in the line with which the number of quotation marks becomes even.
+            # Read up to the end of the quoted cell: the line after which the number of quotation marks is
+            # even.
             for text in feed() if marks % 2 else ():
                 size, marks = size + len(text), marks + text.count('"')
                 if marks % 2 == 0 or size > _LONGEST_ROW:
                     break
         found = _long_cells([text for _, text in taken], separator) if marks % 2 == 0 else None
-        # If the number of cells differs from the row above, a quotation mark may be wrong.
+        # If the row has more or fewer cells than the row above, a stray quotation mark may have joined or
+        # split cells.
         return found if found is not None and len(found) == width else None
 
     rows = reader()
@@ -160,7 +162,7 @@ def _is_too_long(error: Exception) -> bool:
 
 
 def _long_cells(lines: list[str], separator: str) -> list[str] | None:
-    """Return the cells of a row, with an empty text in place of a cell that is too long; None if invalid."""
+    """Return the cells of a row, with each overlong cell replaced by an empty text; None if invalid."""
     limit = csv.field_size_limit(sum(map(len, lines)) + 1)
     try:
         rows = list(csv.reader(lines, delimiter=separator, strict=True))

@@ -175,14 +175,14 @@ class DiscourseRows:
     def send(self, tx: ManagedTransaction) -> list[RunningStatement]:
         """Send the statements that replace the clauses and entities of the dialogues.
 
-        The graphs must have been written before. Older clauses are removed even if the dialogues are new: a
-        user may have deleted a dialogue without its clauses.
+        The graphs must have been written before. Existing clauses are removed even if the dialogues are new:
+        a user may have deleted a dialogue without its clauses.
 
         Args:
             tx: The transaction.
 
         Returns:
-            The statements, which the caller must finish.
+            The statements. Pass them to `finish`, which waits for their results.
         """
         if not self.dialogues:
             return []

@@ -66,7 +66,8 @@ _BY_COLUMN = re.compile(
     r'\s*\{\s*"(?:[^"\\]|\\.)*+"\s*:\s*\{\s*"0"\s*:\s*(?:"(?:[^"\\]|\\.)*+"|[^"{}\[\],]*+),\s*"1"\s*:'
 )
 _SPLIT_FRAME = re.compile(r'\s*\{\s*"columns"\s*:\s*\[[^\[\]{}]*+\]\s*,\s*"(?:index|data)"\s*:\s*\[')
-# The end of a line in a cell with a whole transcript, as text or as HTML: "Ann: Hi.<br>Bo: Hello."
+# Matches the end of a line in a cell that contains a whole transcript: a line break, "<br>" in HTML, or the
+# beginning of the next turn in "User says: Hi.;Bot says: Hello.;".
 _LINE_END = re.compile(r"\n|<br\s*/?>|;\s*\w+ says:")
 _BEGINNING = 1 << 16
 """Number of bytes at the start of a large JSON document that are read to detect its shape."""
@@ -356,8 +357,9 @@ def table_rows(
                 lacks, header = _lacks_columns(row.place, columns, fields), row.place
         elif row.fault or len(row.cells) != len(columns):
             fault = row.fault or f"{len(row.cells)} cells, but the header has {len(columns)}"
-            # If the text contains a separator without quotation marks, all later cells are in a wrong column.
-            # So keep only the cells before the text column. A row with a cell that is too long has all cells.
+            # If the text of a message contains a separator without quotation marks, this text and all later
+            # cells are in wrong columns. So keep only the cells before the text. A row that is invalid only
+            # because a cell is too long has all cells in their columns: keep them all.
             text, is_whole = fields.of(columns).get("text"), len(row.cells) == len(columns)
             certain = columns if is_whole else columns[: columns.index(text)] if text is not None else []
             yield UnreadRow(row.place, fault, _named(certain, row.cells))
@@ -440,7 +442,7 @@ def _cells(header: str, separator: str) -> list[str]:
 def _quotes(path: Path, encoding: str) -> bool:
     """Return whether a tab-separated file puts quotation marks around whole cells.
 
-    Only the start of the file is read. If a quotation mark there is inside a cell, quotation marks are text.
+    Only the start of the file is read. A cell such as ``5" disk`` shows that quotation marks belong to texts.
     """
     start = head(path, encoding=encoding).decode("utf-8", "replace")
     if '"' not in start:
@@ -449,8 +451,8 @@ def _quotes(path: Path, encoding: str) -> bool:
     while at < len(start):
         cell = _QUOTED.match(start, at)
         if cell is None:
-            # `start` contains only the beginning of the file, so its last cell may be cut off. Accept a cell
-            # that is cut off only if `start` is long, because then many valid cells precede it.
+            # `start` is only the beginning of the file, so a quoted cell may be cut off at its end. Accept
+            # this if `start` is long: many complete quoted cells then precede it.
             is_cut_off = re.compile(r'"(?:[^"]|"")*\Z').match(start, at) is not None
             return is_cut_off and len(start) > 1 << 15
         at = cell.end()
@@ -675,7 +677,7 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_as_json(one) for one in cast("Sequence[Any]", value)]
     if isinstance(value, date | time):
-        # Convert a missing time (`pandas.NaT`) into None. It is the only datetime that does not equal itself.
+        # Convert a missing time (`pandas.NaT`) into None. It is recognized by being unequal to itself.
         return None if value != value else value.isoformat()
     if isinstance(value, Decimal | timedelta):
         return str(value)

@@ -1,6 +1,6 @@
-"""Recognize what belongs to the dialogues of a JSON document, and what surrounds them.
+"""Separate the dialogues of a JSON document from other data, such as a version or the number of a page.
 
-APIs and archives put the dialogues of a file beside a version, the number of a page or a description:
+Documents from APIs and archives contain such data beside the dialogues:
 
 >>> page = {"records": {"total": 1}, "calls": [{"id": 7, "turns": ["Hi."]}]}
 >>> beside, call = page["records"], page["calls"][0]
@@ -64,8 +64,8 @@ def without_envelope(place: str, items: Entries, fields: Fields, options: LoadOp
         elif isinstance(item, Member) and not isinstance(item.value, dict):
             left_out.append(item.key)
         elif isinstance(item, Member) and len(held) < _MOST_HELD and not _has_dialogues(item.value, fields):
-            # In {"records": {...}, "calls": [...]}, the object is no dialogue. In {"7": {...}, "8": {...}},
-            # an object without turns is a dialogue that cannot be read.
+            # In {"records": {...}, "calls": [...]}, the object "records" is no dialogue. In {"7": {...},
+            # "8": {...}}, each object should be a dialogue, so one without turns cannot be read.
             held.append(item)
         else:
             is_list = is_list or (isinstance(item, Item) and not isinstance(item, Member))
@@ -119,7 +119,7 @@ def rows_of_dialogues(value: Any, fields: Fields) -> list[Any] | None:
         The rows; None if the document is one dialogue, or if the user named its turns.
     """
     cells = cast("Value", value) if isinstance(value, dict) else {}
-    # This function is called for each entry of large files, so first test whether a message names a dialogue.
+    # To save time in large files, test first whether the first message of a list names its dialogue.
     lists = (cast("list[Any]", one) for one in cells.values() if isinstance(one, list) and one)
     some = [cast("Value", one[0]) for one in lists if isinstance(one[0], dict)]
     if not any("dialogue" in fields.of(one) for one in some):
@@ -127,7 +127,7 @@ def rows_of_dialogues(value: Any, fields: Fields) -> list[Any] | None:
     if is_export(value) or "turns" in fields.named_by_user:
         return None
     key = fields.turns_of(cells)
-    # An object with an id is one dialogue.
+    # {"id": 7, "messages": [...]} is one dialogue, because the object itself has an id.
     if key is None or key == "turns" or "id" in plain_names(cells) or _dialogue_ids([value], fields):
         return None
     rows: Any = cells[key]
@@ -141,7 +141,7 @@ def rows_of_dialogues(value: Any, fields: Fields) -> list[Any] | None:
 
 
 def _dialogue_ids(rows: list[Any], fields: Fields) -> list[str]:
-    """Return the id of the dialogue of each row; an empty list if a row names none."""
+    """Return the dialogue id that each row contains; an empty list if a row contains none."""
     ids: list[str] = []
     for row in rows:
         cells = cast("Value", row) if isinstance(row, dict) else {}

@@ -384,8 +384,8 @@ def _first_message(source: Any, time: Any) -> list[dict[str, Any]]:
 def _of_freshdesk(value: Value, notices: Notices) -> dict[str, Any]:
     answers = cast("list[Any]", value["conversations"])
     text, page = _text_of(value, "description_text"), plain_text(_text_of(value, "description"))
-    # There are two forms of the description, HTML and plain text, usually with the same content. An export
-    # may lack one form or shorten it.
+    # Freshdesk writes the description twice, as plain text and as HTML. The plain text may be missing or
+    # shortened, so check whether the HTML contains more.
     if not _is_contained(page, [text, *(_text_of(one, "body_text", "body") for one in answers)]):
         text = page if _is_contained(text, [page]) else f"{text}\n{page}"
         notices.count("description", "converted from HTML to text")
@@ -402,7 +402,7 @@ def _text_of(value: Any, *keys: str) -> str:
 
 
 def _is_contained(text: str, others: Iterable[str]) -> bool:
-    """Return whether another text contains all words of ``text`` one after the other. Ignore HTML tags."""
+    """Return whether one of the other texts contains the same sequence of words. Ignore HTML tags."""
     words = _words(text)
     return not words.strip() or any(words in _words(plain_text(other)) for other in others)
 

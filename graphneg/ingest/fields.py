@@ -28,7 +28,7 @@ Value = Mapping[str, Any]
 
 @cache
 def _foreign_names() -> Mapping[str, tuple[str, ...]]:
-    """Return the names of ``field_names.tsv`` by field, each with its accents and without them."""
+    """Return the names of keys in other languages, keyed by field. "réponse" is also listed as "reponse"."""
     found: dict[str, dict[str, None]] = {}
     for field, _, names in table_rows("graphneg.ingest", "field_names.tsv"):
         for name in names.casefold().split():
@@ -223,25 +223,25 @@ class Fields:
         self._clocks: dict[tuple[str, ...], tuple[str | None, str | None]] = {}
 
     def without(self, keys: Collection[str]) -> Fields:
-        """Return a look-up that does not use some keys.
+        """Return a copy of this look-up that ignores some keys.
 
         Args:
             keys: The keys that are empty in all rows of a file.
 
         Returns:
-            The new look-up.
+            The copy.
         """
         return Fields(self.named_by_user, self._empty.union(keys))
 
     def with_named(self, field: str, key: str) -> Fields:
-        """Return a look-up that uses a key for a field, as if the user had named it.
+        """Return a copy of this look-up, as if the user had also named a key with ``--map FIELD=KEY``.
 
         Args:
             field: The field.
             key: The key; empty if no key contains the field.
 
         Returns:
-            The new look-up.
+            The copy.
         """
         return Fields({**self.named_by_user, field: key}, self._empty)
 
@@ -318,8 +318,8 @@ class Fields:
     def _is_turns(self, value: Any) -> bool:
         if not isinstance(value, list):
             return columns_of(value) is not None
-        # In {"conversations": [{"id": 7, "messages": [...]}, ...]}, the list contains dialogues and not
-        # turns, so the key is not used.
+        # In {"conversations": [{"id": 7, "messages": [...]}, ...]}, the list contains dialogues, so
+        # "conversations" is not the key of the turns.
         first = cast("list[Any]", value)[:1]
         return not any(has_turns(one, self) for one in first)
 
@@ -336,7 +336,8 @@ class Fields:
         first, second = (next((plain[name] for name in plain if name in names), None) for names in _EXCHANGE)
         if first is None or second is None:
             return None
-        # If a third column contains the text, columns such as "user" and "answer" do not contain messages.
+        # If the table also has a column such as "text", this column contains the message, and "user" may be a
+        # name.
         return (first, second) if text in (None, first, second) else None
 
     def numbered_turn_columns(self, keys: Iterable[str]) -> list[str]:
@@ -389,11 +390,12 @@ class Fields:
         if key is None:
             return None
         if "time" in self.named_by_user:
-            # With --map time=Klok, "10:37" needs the date of the column "Datum".
+            # With --map time=Klok, the cells contain only a time of day, "10:37". The date is in the column
+            # "Datum".
             clock = key if key != date else None
         if key not in (date, clock) or date is None or clock is None:
             return cells[key]
-        # In an English table, "data" may be the text of a message.
+        # "data" is the date in an Italian table, but may be the text of a message in an English one.
         if date == known.get("text") or not _DATED.search(str(cells[date])):
             return cells[key]
         # Join a column "date" and a column "time" only if "time" contains just the time of day. It may also
@@ -466,10 +468,10 @@ class Fields:
 
 @cache
 def note_words(name: str) -> frozenset[str]:
-    """Return the words of a class of ``note_words.tsv``, without accents.
+    """Return the words of a class in ``note_words.tsv``, such as ``negation``, without accents.
 
     Args:
-        name: The class.
+        name: The name of the class.
 
     Returns:
         The words.
@@ -582,8 +584,8 @@ def is_utterance(value: Any, fields: Fields) -> bool:
     if not isinstance(value, dict) or has_turns(cast("Value", value), fields):
         return False
     found = fields.of(cast("Value", value))
-    # The key alone does not prove a text: in {"message": {"content": "Hi."}}, the value of "message" is an
-    # object.
+    # A known key is not enough: in {"message": {"content": "Hi."}}, the value of "message" is an object and
+    # not a text.
     return "text" in found and is_content(value[found["text"]])
 
 
@@ -626,10 +628,10 @@ def has_turns(value: Any, fields: Fields) -> bool:
 
 
 def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
-    """Return whether rows must be grouped into dialogues by the ids of the rows that they answer.
+    """Return whether rows are grouped into dialogues by their replies, because no column names the dialogue.
 
     Args:
-        found: The key that contains each field.
+        found: Mapping from each field to the key that contains it.
         fields: Look-up from a field, such as the text, to its key. It also tells which keys the user named.
 
     Returns:

@@ -24,12 +24,12 @@ _ANSWERS = frozenset({"comments", "replies", "answers"})
 
 
 def with_first_post(value: Value, fields: Fields, notices: Notices) -> Value:
-    """Return a discussion whose first turn is its post.
+    """Add the post that opens a discussion to its comments, as the first turn.
 
     Args:
-        value: A dialogue.
+        value: A dialogue, such as an issue with comments.
         fields: Look-up from a field, such as the text, to the key that contains it.
-        notices: Notices to the user, which count the post.
+        notices: Notices to the user, in which the post is counted if it becomes a turn.
 
     Returns:
         The dialogue; unchanged if it has no comments, or its text or author is unknown.
@@ -45,10 +45,10 @@ def with_first_post(value: Value, fields: Fields, notices: Notices) -> Value:
         return value
     comments = cast("list[Any]", value[key])
     said = [one.get(fields.of(one).get("text", "")) for one in comments if isinstance(one, dict)]
-    # In Zendesk, the description of a ticket repeats its first comment.
+    # In Zendesk, the description of a ticket repeats its first comment. It must not become a second turn.
     if len(said) < len(comments) or text in said:
         return value
-    # Use the keys of the comments, so that all turns have the same keys.
+    # Store the post under the keys of the comments, such as "body", so that all turns have the same keys.
     known = fields.of(comments[0]) if comments else found
     post: dict[str, Any] = {known.get("speaker", "speaker"): author, known.get("text", "text"): text}
     if "time" in known and (at := fields.time_of(value)) is not None:

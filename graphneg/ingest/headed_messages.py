@@ -53,13 +53,13 @@ def headed_messages(
     seconds_of: Callable[[re.Match[str]], float | None],
     notices: Notices,
 ) -> Iterator[HeadedMessage | Rejected]:
-    """Yield the messages of a chat, each with the lines below its time.
+    """Yield the messages of a chat: each line with a time, together with the lines below it.
 
     Args:
         lines: The lines of the file.
         head: The pattern of a whole line with a time.
-        seconds_of: Function that returns the time of such a line; None if it is no valid time. The line is
-            then a part of a text.
+        seconds_of: Function that returns the time in a match of ``head``; None for an invalid time, such as
+            25:00. A line with an invalid time is part of a text.
         notices: Notices to the user, which count the lines above the first message.
 
     Yields:

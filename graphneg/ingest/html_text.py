@@ -41,7 +41,7 @@ def plain_text(text: str) -> str:
     Returns:
         The text, with one line per paragraph, and without blank lines.
     """
-    # `split` returns a list in which texts and tags alternate.
+    # `pieces` contains texts at even indices, and tags at odd indices.
     pieces = _TAG.split(text)
     has_tags = len(pieces) > 1
     shown: list[str] = []
@@ -68,7 +68,7 @@ def plain_text(text: str) -> str:
 
 
 def without_simple_tags(text: str) -> str:
-    r"""Return a text without simple tags, in a text that is not HTML as a whole. Keep its lines and entities.
+    r"""Remove simple tags from a text that is not HTML as a whole. Keep its line breaks and entities.
 
     >>> without_simple_tags("Yes.<p>See <a href='x'>this</a>, it&#x27;s <i>new</i>.")
     'Yes.\nSee this, it&#x27;s new.'
@@ -85,7 +85,7 @@ def without_simple_tags(text: str) -> str:
     if "<" not in text:
         return text
     shown = _BREAK.sub("\n", text)
-    # An inline tag is removed only if some tag is closed again. In "a<b", nothing is.
+    # Remove a tag such as "<i>" only together with its closing tag: "a<b" contains no tag.
     for _ in range(_MOST_NESTED):
         shown, pairs = _PAIR.subn(lambda pair: _INLINE_TAG.sub("", pair[0]), shown)
         if not pairs:

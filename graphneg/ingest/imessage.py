@@ -11,7 +11,7 @@
     Loved by Me
 
 Attachments, tapbacks and lines about the chat ("... You named the conversation Bread") are left out and
-counted. So are indented answers, because the file contains them a second time at the time of their own.
+counted. Indented answers are left out, too: the file contains each of them again, under its own time.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _seconds_of(head: re.Match[str]) -> float | None:
 
 
 def _message(one: HeadedMessage, notices: Notices) -> Iterator[Item | Rejected]:
-    """Yield a message. Its first line is the name of the sender."""
+    """Yield the message, or why it is rejected. The first of its lines is the name of the sender."""
     if one.fault is not None:
         yield one.fault
         return

@@ -60,14 +60,15 @@ def meaning_of(key: str, value: Any) -> Meaning:
     # In "comment_is_public", "IsPublished" or "Öffentlich", yes means that the message is public.
     says_public = "public" in key.casefold() or header_class(key) == "public"
     if value is None or (isinstance(value, str) and not value.strip()):
-        # A blank "is_internal" means that the message is public. A blank "public" may mean either.
+        # A blank cell in "is_internal" means that the message is public. A blank cell in "public" may mean
+        # yes or no.
         return "unknown" if says_public else "public"
     if not isinstance(value, str | bool | int | float):
         return "unknown"
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
     words = words_of(text)
     plain = next(iter(words)) if len(words) == 1 else ""
-    # In "message_type: 1", the number is the code for a kind of message, and does not mean yes.
+    # In "message_type: 1", the number is the code for a kind of message. It does not mean "yes".
     is_kind = not NOTE_KINDS.isdisjoint(plain_names([key]))
     if not is_kind and plain in note_words("yes") | note_words("no"):
         return "public" if (plain in note_words("yes")) == says_public else "note"
@@ -89,7 +90,8 @@ def meaning_of(key: str, value: Any) -> Meaning:
     # A value with a word such as "note", as in "note and reopen", marks an internal note.
     if words & note_words("note-noun"):
         return "note"
-    # A "quick reply" is public. It is unknown whether a customer sees, say, a "side conversation".
+    # A "quick reply" is a public message. A "side conversation" may be hidden from the customer, so its
+    # meaning is unknown.
     return "public" if words & note_words("message") and not rest else "unknown"
 
 
@@ -106,13 +108,13 @@ class NoteFinder:
         fields: Look-up for the columns that may mark notes.
         notices: Notices to the user, which name each unknown value.
         messages: Function that returns all messages of the file. It is called at most once, to find out
-            whether a column such as ``type`` marks notes. It does if one of its values is a known kind of
-            note.
+            whether a column such as ``type`` marks notes. The column marks notes if one of its values is a
+            known kind of note, such as ``note``.
     """
 
     def __init__(self, fields: Fields, notices: Notices, messages: Callable[[], Iterable[Value]]) -> None:
         self._fields, self._notices, self._messages = fields, notices, messages
-        # With an empty name, as in --map internal=, messages with unknown values are kept.
+        # The option "--map internal=" means: keep a message if it is unknown whether it is a note.
         self._keeps_unknown = fields.named_by_user.get("internal") == ""
         self._unknown = set[tuple[str, str]]()
 

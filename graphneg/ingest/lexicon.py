@@ -74,9 +74,9 @@ class Target(QueryRunner, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DerivedRecords:
-    """A wrapper around a store for loading records that are derived from the store's own content.
+    """A store for loading records that are derived from its own content, such as sentences of its dialogues.
 
-    The content version is not changed, so results that depend on the content stay valid.
+    Loading such records does not mark the content as changed, so results that depend on it stay valid.
 
     Attributes:
         store: The wrapped store.
@@ -108,7 +108,7 @@ class DerivedRecords:
         return self.store.write_derived(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Call `write`, because all data that this class writes are derived data.
+        """Run a function in one write transaction, as `write` does.
 
         Args:
             work: Function that runs statements in the transaction. It must be idempotent.
@@ -119,7 +119,7 @@ class DerivedRecords:
         return self.write(work)
 
     def change_version(self, transaction: ManagedTransaction) -> None:
-        """Do nothing, because records that are computed from the content do not change its version.
+        """Do nothing, so that results that depend on the content of the store stay valid.
 
         Args:
             transaction: The open write transaction.
@@ -156,9 +156,9 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
     rows: dict[str, Row] = {}
     for table, cells in ((entry.table, list(entry.cells)) for entry in entries):
         for item in [[cells[0], concept] for concept in cells[1].split()] if table == "class" else [cells]:
-            # The id must not depend on cells that a later entry may replace, such as the third cell of a row
-            # in the table "move". For the same reason, the minus sign of "class -NAME", which removes a
-            # concept from a class, is not a part of the id.
+            # An entry replaces the stored entry with the same id. So leave out cells that a new entry may
+            # change, such as the third cell of a row in the table "move". Also leave out the minus sign of
+            # "class -NAME": this entry removes a concept that "class NAME" has added.
             of_table = {"class": [item[0].lstrip("-"), item[-1]], "move": item[:2]}
             id = digest([table, of_table.get(table, sorted(item[:2]))])
             rows[id] = {"id": id, "table": table, "cells": item}
@@ -178,7 +178,7 @@ def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) 
     """
     known = sorted(set(texts))
     moves = scale_rows(known, lexicon)
-    # Sort the terms, so that concurrent transactions lock them in the same order.
+    # Sort the terms, so that concurrent transactions lock them in the same order and cannot deadlock.
     known = sorted({*known, *(row["to"] for row in moves)})
     sent = [send(tx, "load/terms", terms=[term_row(text, lexicon) for text in known])]
     return [*sent, send(tx, "load/moves", moves=moves)] if moves else sent
@@ -195,13 +195,14 @@ def finish(sent: Iterable[RunningStatement]) -> None:
 
 
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
-    """Compute again which antonyms can replace a term in a graph, after its antonym edges have changed.
+    """Recompute which antonyms can replace a term in a graph, after antonym edges have changed.
 
-    The antonyms of the words at the other ends of these edges are computed again, too.
+    A new edge between "hot" and "cold" affects both words. The result is therefore also recomputed for the
+    antonyms of the given terms.
 
     Args:
         tx: The open transaction.
-        terms: The lemmas that are new or have changed.
+        terms: The lemmas whose antonym edges are new or have changed.
         lexicon: The lexicon of the store.
     """
     own = sorted(set(terms))
@@ -237,7 +238,7 @@ def _in_parts(tx: ManagedTransaction, name: str, words: Sequence[str]) -> Iterat
 
 
 def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
-    """Recompute the data that depend on new entries of the lexicon.
+    """Recompute the properties of terms, graphs and dialogues that depend on new entries of the lexicon.
 
     Args:
         store: The store, in which the entries have already been written.
@@ -246,17 +247,18 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
     pairs = {entry.cells[:2] for entry in entries if entry.table == "opposite"}
     for entry in entries:
-        # The cells of an entry depend on its table. "class": name of the class, concepts; "move": scale,
-        # word, word; "opposite": word, word.
+        # The cells of an entry depend on its table: ("medicine", "aspirin ibuprofen") in "class", ("time",
+        # "monday", "tuesday") in "move", ("mild", "spicy") in "opposite".
         if entry.table == "class":
             terms.update(map(term_of, entry.cells[1].split()))
         else:
             words.update(entry.cells[:2] if entry.table == "opposite" else entry.cells[1:])
     words.update(term for term in terms if term is not None)
     store.write(lambda tx: _write_words(tx, sorted(words), pairs, lexicon))
-    # Look up the graphs that contain the words of the lexicon entries. This is not possible for entries about
-    # structural concepts, which are not indexed as terms, or about words in the texts of utterances, which
-    # are not indexed either. After such an entry, recompute all graphs.
+    # Recompute only the graphs that contain a word of the new entries. Two kinds of entries affect graphs
+    # that cannot be looked up, so that all graphs are recomputed: entries about structural concepts such as
+    # "and", which are not stored as terms, and entries about words in the texts of utterances, which are not
+    # indexed.
     if None in terms or any(entry.cells[0].lstrip("-") in TEXT_CLASSES for entry in entries):
         batches = _graph_pages(store)
     else:

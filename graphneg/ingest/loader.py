@@ -171,7 +171,7 @@ def get_loader(name: str) -> Loader:
         The loader object.
 
     Raises:
-        InputError: A file with this name exists, so the user probably forgot the name of the loader.
+        InputError: ``name`` is the path of a file: the user probably left out the name of the loader.
     """
     try:
         loaded: Any = PLUGINS.find(name)
@@ -324,10 +324,11 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         'JSON with "turns", "messages" or "conversations", exports of ChatGPT, OpenAssistant and help desks, '
         "or a table of utterances (dialogue, turn, text)",
         [_JSON, r'"turns"\s*:'],
-        # The formats of chat APIs and ShareGPT.
+        # The next two patterns match the formats of chat APIs and of ShareGPT.
         [_JSON, r'"messages"\s*:\s*\[', r'"content"\s*:', r'"role"\s*:'],
         [_JSON, r'"conversations"\s*:\s*\[', r'"value"\s*:', r'"from"\s*:'],
-        # The exports of ChatGPT and OpenAssistant, then tables with a header.
+        # The next three patterns match exports of ChatGPT, exports of OpenAssistant, and tables with a
+        # header.
         [_JSON, r'"mapping"\s*:\s*\{', r'"children"\s*:'],
         [_JSON, r'"message_tree_id"\s*:', r'"(prompt|parent_id)"\s*:'],
         [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],
@@ -341,7 +342,7 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         ],
         # Texts that were copied from Microsoft Teams: "[14/11/2025 09:01] Ann Lee"
         [r"\A\ufeff?\[\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[^\n\[\]]{5,20}\] [^\n:\[\]]{1,60}\n"],
-        # Chats of Zoom, then transcripts of Otter and Microsoft Teams.
+        # The next two patterns match chats of Zoom, and transcripts of Otter and Microsoft Teams.
         [r"\A\ufeff?\s*\d{1,2}:\d\d:\d\d\s+From\s+[^\n]+:"],
         [
             r"\A(?:[^\n]*\n){0,8}?[^\n:\"{}\[\]]+(?: {2,}|\t)\(?[\d:]{4,8}\)?(?: [AP]M)?[ \t\r]*\n"
@@ -363,7 +364,7 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
             r"\A\s*[A-Z][a-z]{2} +\d{1,2}, \d{4} +\d{1,2}:\d\d:\d\d [AP]M(?: \([^()\n]+\))?[ \r]*\n"
             r"[^\n:]+\n"
         ],
-        # QQ, and messages that were copied from WeChat
+        # The next two patterns match files of QQ, and messages that were copied from WeChat.
         [r"\A\ufeff?消息记录"],
         [
             r"\A\ufeff?[^\s:\d][^:\n]{0,79}? \d{4}[-/]\d{1,2}[-/]\d{1,2} \d{1,2}:\d\d(?::\d\d)?[ \r]*\n"
@@ -564,7 +565,7 @@ def _fitting(start: bytes) -> list[str]:
 
 
 def _table_hint(start: bytes, loader: str) -> str:
-    """Return a sentence that names the loader for tables if a file begins with the header of a table."""
+    """Return a sentence about the loader for tables if a file looks like a table; else an empty string."""
     lines = start.decode("utf-8", "replace").lstrip("\ufeff").splitlines()[:2]
     if loader == _TABLES or len(lines) < 2:
         return ""

@@ -61,7 +61,8 @@ def channel_messages(path: Path, options: LoadOptions) -> Iterator[tuple[str, It
     key = ""
     for line in json_lines(path, options.progress):
         if isinstance(line, Rejected):
-            # The unreadable line may belong to the conversation of the line above, so reject it, too.
+            # The unreadable line may belong to the channel of the line above. Store it there, so that the
+            # conversation that lacks this line is rejected.
             store.add(key, (line.place, line.reason))
         elif (post := _post(line.value)) is not None:
             key = _channel(post, key)
@@ -94,7 +95,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _channel(post: Mapping[str, Any], before: str) -> str:
-    """Return the name of the channel of a post. If the post names no channel, return ``before``."""
+    """Return the name of a post's channel; if it names none, ``before``, the channel of the previous post."""
     if members := _list(post.get("channel_members")):
         return "-".join(["direct", *map(str, members)])
     return f"{post['team']}-{post['channel']}" if {"team", "channel"} <= post.keys() else before

@@ -106,15 +106,16 @@ def kind_of(start: str) -> Kind | None:
 
 def _have_bracket_lines(lines: Sequence[str]) -> bool:
     heads = [at for at, line in enumerate(lines) if _BRACKET_LINE.fullmatch(line)]
-    # Each such line must be followed by a text. Otherwise, it may be a text of one word: "[00:05] Yes"
+    # "[00:05] Ann" is the name of a speaker only if a text follows in the next line. Two such lines in a row
+    # may be texts: "[00:05] Yes".
     is_followed = all(later - head > 1 for head, later in pairwise(heads))
     return len(heads) > 1 and heads[0] <= _MOST_ABOVE and is_followed
 
 
 def _are_apart(lines: Sequence[str], head: re.Pattern[str]) -> bool:
-    """Return whether no two names with a colon are in one block of lines.
+    """Return whether each block of lines contains at most one line such as "Ann:".
 
-    Otherwise, a blank line ends a dialogue and not a turn.
+    A block with several such lines is a whole dialogue and not a turn.
     """
     amount = 0
     for line in lines:
@@ -126,7 +127,8 @@ def _are_apart(lines: Sequence[str], head: re.Pattern[str]) -> bool:
 
 
 def _have_time_headings(lines: Sequence[str]) -> bool:
-    # Google Meet writes a time every few minutes, and above the first turn the title and who took part.
+    # A transcript of Google Meet begins with a title and a list of participants, and has a time every few
+    # minutes.
     above = [chat_line("meeting title", line) for line in lines[: _MOST_ABOVE + 1]]
     has_time = any(_TIME_ALONE.fullmatch(line) and _SAID.fullmatch(below) for line, below in pairwise(lines))
     return has_time or {"heading", "list of people"} <= set(above)
@@ -140,7 +142,7 @@ def _have_name_lines(lines: Sequence[str]) -> bool:
         elif blocks[-1]:
             blocks.append([])
     whole = [block for block in blocks if block]
-    # The last block may be cut off.
+    # `lines` is only the beginning of the file, so the last block may be cut off after the name. Ignore it.
     whole = whole[:-1] if whole and len(whole[-1]) == 1 else whole
     names = [block[0] for block in whole if len(block) > 1 and _NAME_ALONE.fullmatch(block[0])]
     # In a dialogue, names are repeated. The first lines of the verses of a poem are not.
@@ -148,7 +150,7 @@ def _have_name_lines(lines: Sequence[str]) -> bool:
 
 
 def _have_marked_names(lines: Sequence[str], head: re.Pattern[str]) -> bool:
-    """Return whether lines consist of marked names such as "**You:**", which alternate, and of texts."""
+    """Return whether lines are a dialogue in which texts follow names such as "**You:**" and "**Bot:**"."""
     filled = [line for line in lines if line]
     heads = [at for at, line in enumerate(filled) if head.fullmatch(line)]
     names = [filled[at] for at in heads]
@@ -167,7 +169,7 @@ def _have_marked_names(lines: Sequence[str], head: re.Pattern[str]) -> bool:
 
 
 def turn_lines(lines: Iterable[Line | Rejected], kind: Kind, notices: Notices) -> Iterator[Line | Rejected]:
-    """Join the lines of each turn to one line. Its time, name and text match the pattern `MADE_TURN`.
+    """Convert each turn into one line with its time, name and text, which the pattern `MADE_TURN` matches.
 
     Args:
         lines: The lines of the file.
@@ -196,7 +198,8 @@ def turn_lines(lines: Iterable[Line | Rejected], kind: Kind, notices: Notices) -
             # Leave out the title, date and duration above the first turn of a Teams transcript.
             notices.count("line", "above the first turn left out")
         elif text and open_one is not None and kind == "blocks" and _TIME_ALONE.fullmatch(text):
-            # In Slack's window, only the time is above a further message of the same person.
+            # In text that was copied from Slack, a further message of the same person has only a time above
+            # it. Add the message to the turn.
             notices.count("heading", "left out")
         elif text and open_one is not None:
             open_one[2].append(text)
@@ -223,7 +226,7 @@ def _below_headings(lines: Iterable[Line | Rejected], notices: Notices) -> Itera
 
 
 def _below_names(lines: Iterable[Line | Rejected], notices: Notices) -> Iterator[Line | Rejected]:
-    """Yield a turn for each block of lines whose first line is a name. Other blocks continue the turn."""
+    """Yield a turn for each block of lines that begins with a name. Add other blocks to the turn above."""
     block: list[Line] = []
     open_one: tuple[Line, re.Match[str], list[str]] | None = None
     for line in chain(lines, (None,)):

@@ -72,7 +72,8 @@ def _are_spoken(value: Any) -> bool:
 
 def _of_spoken(value: Value, _: Notices) -> dict[str, Any]:
     name = next(key for key in ("sentences", "segments") if _are_spoken(value.get(key)))
-    # WhisperX: "words" repeats the segments word by word, and "text" contains the whole recording.
+    # Leave out repetitions in WhisperX: "words" contains each segment word by word, and "text" the whole
+    # recording.
     messages = [without(one, "words", "raw_text") for one in objects(value[name])]
     return without(value, name, "text", "word_segments") | {"messages": messages}
 
@@ -140,7 +141,8 @@ def _of_jira(value: Value, _: Notices) -> dict[str, Any]:
     described = isinstance(first["body"], str) and first["body"].strip() != ""
     comments = [{"author": None} | dict(one) for one in objects(inside(issue, "comment", "comments"))]
     id = value.get("key", value.get("id"))
-    # The creation of an issue always precedes its comments, so leave out an unknown time.
+    # The time of an issue's description may be unknown. It is not needed: the description always precedes
+    # the comments.
     begin = [{key: one for key, one in first.items() if one is not None}] if described else []
     return {"id": id, "subject": issue.get("summary"), "messages": [*begin, *comments]}
 

@@ -132,7 +132,7 @@ def langchain_message(value: Any) -> dict[str, Any] | None:
 
 
 def _has(value: Any, wanted: Callable[[Value], bool]) -> bool:
-    """Return whether a condition is true for one of the first `_SEEN` objects in a list."""
+    """Return whether one of the first `_SEEN` objects in a list meets a condition."""
     some = islice(cast("list[Any]", value), _SEEN) if isinstance(value, list) else ()
     return any(isinstance(one, dict) and wanted(cast("Value", one)) for one in some)
 
@@ -156,8 +156,8 @@ def _of_rasa(value: Value, notices: Notices) -> dict[str, Any]:
 
 def _of_cohere(value: Value, _: Notices) -> dict[str, Any]:
     earlier = cast("list[Any]", value["chat_history"])
-    # Cohere stores no role for "message", which the user wrote. The user also wrote the first message of
-    # "chat_history", so use its role.
+    # Cohere names no role for "message", the new message of the user. Use the role of the first message in
+    # "chat_history", which the user wrote, too.
     first: Any = earlier[0] if earlier else None
     role = first.get("role", "USER") if isinstance(first, dict) else "USER"
     return without(value, "chat_history", "message") | {
@@ -166,7 +166,7 @@ def _of_cohere(value: Value, _: Notices) -> dict[str, Any]:
 
 
 def _continued(value: Value) -> tuple[str, str] | None:
-    """Return the keys of a list of messages and of its continuation, such as ``prompt`` and ``chosen``."""
+    """Return the keys of two lists that form a dialogue, such as ``prompt`` and ``chosen``; else None."""
     for first, seconds in _CONTINUED.items():
         second = next((key for key in seconds if _are_messages([value.get(key)])), None)
         if second is not None and _are_messages([value.get(first)]):
@@ -211,7 +211,9 @@ def _of_web_ui(value: Value, notices: Notices) -> dict[str, Any]:
 
 
 def is_chat_header(value: Any) -> bool:
-    """Return whether an entry describes a chat whose messages are the other entries (SillyTavern).
+    """Return whether the first entry of a file is the header of a chat, as SillyTavern writes it.
+
+    The other entries of such a file are the messages of the chat.
 
     Args:
         value: The first entry of a file.
@@ -268,7 +270,7 @@ def _of_dialogflow(value: Value, notices: Notices) -> dict[str, Any]:
         if isinstance(said, str):
             turns.append({"speaker": "user", "text": said})
         else:
-            # The user pressed a button, or the bot began.
+            # The user wrote nothing, but pressed a button, or the bot began the conversation.
             notices.count(SERVICE, "left out")
         for message in cast("list[Any]", inside(result, "responseMessages") or []):
             texts = inside(message, "text", "text")
@@ -339,7 +341,7 @@ def _of_matrix(value: Value, notices: Notices) -> dict[str, Any]:
 
 
 def _matrix_kind(event: Value) -> str:
-    """Return the kind of an event in Matrix that is no message with a text; otherwise an empty string."""
+    """Return the kind of a Matrix event that is left out, such as ``edit``; empty for a text message."""
     if event.get("type") != "m.room.message":
         return _MATRIX.get(str(event.get("type")), SERVICE)
     if not event.get("content"):

@@ -63,7 +63,7 @@ def request_converter(value: Value) -> Converter | None:
     return _of_texts if _are_texts(value) else None
 
 
-# Requests with their responses
+# Requests to a language model, with its responses
 
 
 def _request_messages(request: Any) -> str | None:
@@ -83,11 +83,11 @@ def _of_request(value: Value, notices: Notices) -> dict[str, Any]:
     request = cast("Value", value[name])
     messages = [_plain_parts(one) for one in request[_request_messages(request) or ""]]
     answers = next((found for path in _ANSWERS if (found := inside(value, *path))), None)
-    # Each of the choices answers the whole request, so only one of them continues the dialogue.
+    # An API may return several alternative answers ("choices"). Only the first one becomes a turn.
     choices = cast("list[Any]", answers) if isinstance(answers, list) else []
     is_content = bool(choices) and isinstance(choices[0], dict) and isinstance(choices[0].get("type"), str)
     if is_content and "role" not in choices[0]:
-        # Anthropic's response has one message, whose parts are listed.
+        # Anthropic's API returns one message as a list of its parts: [{"type": "text", "text": "Hi."}].
         messages.append({"role": _ASSISTANT, "content": choices})
     elif choices and "role" in choices[0]:
         messages.extend(choices)
@@ -109,7 +109,7 @@ def _plain_parts(message: Any) -> Any:
     return {"role": _USER} | without(cells, "parts") | {"content": cells["parts"]}
 
 
-# Pairs of question and answer
+# Dialogues as lists of pairs, each with a question and an answer
 
 
 def _pair_of(value: Any) -> tuple[str, str] | None:
@@ -125,7 +125,8 @@ def _pair_of(value: Any) -> tuple[str, str] | None:
 
 
 def _are_pairs(value: Any) -> bool:
-    # ["Hi.", "Ho."] may also be two cells of a table or two turns, so require objects here.
+    # Accept only objects, such as {"question": "Hi.", "answer": "Ho."}. A list, ["Hi.", "Ho."], may also be
+    # two turns, or two cells of a table.
     return (
         isinstance(value, list)
         and bool(value)
@@ -161,7 +162,7 @@ def _of_history(value: Value, _: Notices) -> dict[str, Any]:
     asked = next(key for key in ("instruction", "query", "prompt") if isinstance(value.get(key), str))
     answered = next(key for key in ("output", "response") if isinstance(value.get(key), str))
     more = value.get("input")
-    # Alpaca: the input is a text to which the instruction refers.
+    # In data sets such as Alpaca, "instruction" may refer to a text in "input". Join them to one question.
     question = "\n".join(one for one in (value[asked], more) if isinstance(one, str) and one.strip())
     messages = _turns_of([*value["history"], [question, value[answered]]])
     return without(value, "history", asked, answered, "input") | {"messages": messages}
@@ -176,7 +177,7 @@ def _of_chosen(value: Value, notices: Notices) -> dict[str, Any]:
 
 
 def _are_texts(value: Value) -> bool:
-    # UltraChat: {"id": "0", "data": ["Hi.", "Hello."]}. Without an id, "data" may be the values of a table.
+    # UltraChat writes {"id": "0", "data": ["Hi.", "Hello."]}. Without an id, "data" may be a row of a table.
     data = value.get("data")
     texts = cast("list[Any]", data) if isinstance(data, list) else []
     has_id = any(isinstance(value.get(key), str | int) for key in (*_IDS, "prompt_id"))

@@ -116,7 +116,7 @@ def inner_dialogues(value: Any, fields: Fields) -> list[Any] | None:
 
 
 def _wrapped_dialogue(value: Value, fields: Fields, depth: int = 1) -> dict[str, Any] | None:
-    """Return the dialogue in an object around it: ``{"data": {"call": {"id": 7, "messages": [...]}}}``."""
+    """Return the dialogue inside other objects, as in ``{"data": {"call": {"messages": [...]}}}``."""
     found: list[tuple[str, Value]] = []
     for key, one in value.items():
         if isinstance(one, dict) and not _WRAPPERS.isdisjoint(plain_names([key])):
@@ -151,7 +151,7 @@ def turn_paths(value: Value) -> list[str]:
 
 
 def _lists_in(value: Value, before: str = "", depth: int = 1) -> Iterator[tuple[str, list[Value]]]:
-    """Yield the path of each list of objects inside a value, and the first objects of the list."""
+    """Find the lists of objects inside a value. Yield the path of each list, and its first objects."""
     for key, one in value.items():
         if isinstance(one, list):
             some = [part for part in islice(cast("list[Any]", one), _SEEN) if isinstance(part, dict)]

@@ -1,13 +1,13 @@
-"""Name the speaker of messages whose speaker is not in the usual column.
+"""Find the speaker of a message if the column for the speaker is missing or empty.
 
-Some exports mark the messages that the owner of a telephone wrote only in a column. The columns and their
-values are listed in ``own_messages.tsv``:
+In some exports from telephones, only a column such as ``is_from_me`` shows that the owner of the telephone
+wrote a message. Such columns and their values are listed in ``own_messages.tsv``:
 
 >>> own = {"handle": "Bo", "text": "Hi.", "is_from_me": 1}
 >>> with_own_speaker(own, Fields({}), Notices())
 {'speaker': 'Me', 'handle': 'Bo', 'text': 'Hi.', 'is_from_me': 1}
 
-If the column of the speaker is empty, another column may name the same person (``missing_speakers.tsv``):
+If the column for the speaker is empty, another column may name the speaker (``missing_speakers.tsv``):
 
 >>> with_own_speaker({"post_username": "", "poster_id": 42, "post_text": "Hi."}, Fields({}), Notices())
 {'speaker': '42', 'post_username': '', 'poster_id': 42, 'post_text': 'Hi.'}
@@ -29,7 +29,14 @@ _ME, _OTHER = "Me", "Other"
 
 
 class _Mark(NamedTuple):
-    """A row of ``own_messages.tsv``: columns, their values, and columns for the other person."""
+    """A row of ``own_messages.tsv``, which shows how exports mark the messages of a telephone's owner.
+
+    Attributes:
+        columns: Columns that show whether the owner wrote a message, such as ``is_from_me``.
+        own: The values of these columns for messages of the owner.
+        other: The values of these columns for messages of the other person.
+        partner: Columns that name the other person, even in messages of the owner.
+    """
 
     columns: frozenset[str]
     own: frozenset[str]
@@ -38,7 +45,7 @@ class _Mark(NamedTuple):
 
 
 def with_own_speaker(cells: Value, fields: Fields, notices: Notices) -> Value:
-    """Return a message with its speaker, if only another column shows that the owner wrote it.
+    """Add the speaker to a message if only a column such as ``is_from_me`` shows who wrote it.
 
     Args:
         cells: A table row, or a turn that is a JSON object.
@@ -46,13 +53,14 @@ def with_own_speaker(cells: Value, fields: Fields, notices: Notices) -> Value:
         notices: Notices to the user, in which the message is counted.
 
     Returns:
-        The message. A new key ``speaker`` precedes the columns of the file.
+        The message. If the speaker was added, its key ``speaker`` comes first.
     """
     if "speaker" in fields.named_by_user:
         return cells
     speaker = fields.of(cells).get("speaker")
     marks = _marks_of(tuple(cells))
-    # In most files, each message names its speaker, and no column marks own messages.
+    # Return early for most files: each message names its speaker, and there is no column such as
+    # "is_from_me".
     if not marks and (speaker is None or (isinstance(cells[speaker], str) and cells[speaker].strip())):
         return cells
     name = speaker_name(cells[speaker]) if speaker is not None else None
@@ -69,7 +77,7 @@ def with_own_speaker(cells: Value, fields: Fields, notices: Notices) -> Value:
 
 
 def _with_other_column(cells: Value, speaker: str, notices: Notices) -> Value:
-    """Return a message whose speaker is in another column, because the column of the speaker is empty."""
+    """Add the speaker from another column to a message in which the usual column for the speaker is empty."""
     found = ((key, speaker_name(cells[key])) for key in _others_of(tuple(cells), speaker))
     key, name = next(((key, name) for key, name in found if name is not None), ("", None))
     if name is None:
@@ -84,7 +92,7 @@ def _with_speaker(cells: Value, name: Any) -> Value:
 
 @lru_cache(1000)
 def _others_of(keys: tuple[str, ...], speaker: str) -> list[str]:
-    """Return the columns that may name the speaker if the column ``speaker`` is empty."""
+    """Return the columns that may name the speaker of a message if the usual column ``speaker`` is empty."""
     plain = plain_names(keys)
     own = plain_names([speaker]).keys()
     rows = table_rows("graphneg.ingest", "missing_speakers.tsv")

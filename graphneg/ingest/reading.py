@@ -399,8 +399,8 @@ def each_group(
             except ItemError as reason:
                 yield Rejected(group[0].place, f"{title(number, group[0])}: {reason}")
             number, group, unread = number + 1, [], ""
-        # Limit the size of a group, so that a file without boundaries between groups does not fill the
-        # memory.
+        # Limit the size of a group, such as a dialogue: in a file of another format, all lines may form one
+        # group.
         if part and len(group) == MOST_PARTS:
             unread = unread or f"more than {MOST_PARTS:,} {what}s"
         else:
@@ -449,8 +449,8 @@ def parse_json(text: str) -> Any:
 
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-# Matches a whole string or a bracket. Brackets inside strings are thus not counted. A quotation mark alone is
-# matched only if the string that it begins is not closed.
+# Matches a bracket, or a whole string, so that brackets inside strings are not counted. Also matches the
+# quotation mark before a string that is not closed.
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
 
 
@@ -627,8 +627,8 @@ class JsonCursor:
                     long = f"it is longer than {LARGEST_ITEM:,} characters"
                     raise ItemError(long if is_long else json_fault(error)) from error
             else:
-                # A number at the end of the text that was read so far may be incomplete: `12` may be the
-                # start of `123`. So read more before it is returned.
+                # If a number is at the end of the text that was read so far, read more of the file: `12` may
+                # be the beginning of `123`.
                 if end < len(self._text) or isinstance(value, dict | list | str) or not self._more():
                     self._at = end
                     return cast("Any", value)

@@ -90,8 +90,8 @@ class DialogueRow(NamedTuple):
 class _CircleError(ItemError):
     """Signal that a message cannot be assigned to a dialogue, because the replies form a cycle.
 
-    After any other unreadable row, the dialogues before and after it are marked as invalid, because the row
-    may belong to either of them. A message in a cycle belongs to no dialogue, so nothing is marked.
+    Any other unreadable row makes the dialogues before and after it invalid, because the row may belong to
+    either of them. A message in a cycle belongs to no dialogue, so it makes no dialogue invalid.
     """
 
 
@@ -184,7 +184,7 @@ class RowReader:
 
     def _report_columns(self) -> None:
         """Tell the user which column was read as which field, and which unused columns look like times."""
-        # Do not report the column "id" unless replies refer to it, because it is not used otherwise.
+        # Report the column "id" only if replies refer to it. Otherwise, it is not used.
         others = [
             *(["id"] if self._is_threaded else []),
             "reply_to",
@@ -267,15 +267,16 @@ class RowReader:
             if isinstance(entry, Rejected):
                 yield Rejected(entry.place, entry.reason)
             if part is None:
-                # The row may belong to the previous or to the next dialogue, so both are marked as invalid.
+                # The unreadable row may belong to the previous or to the next dialogue. Mark both as invalid:
+                # the previous dialogue here, and the next one below.
                 unread_before = cast("Rejected", entry)
                 self._lost_rows = True
                 if last is not None:
                     yield last._replace(cells=None, fault=f"the row at {entry.place} can't be read")
                 continue
-            # An unreadable row precedes the first row of a dialogue. It may belong to this dialogue, so mark
-            # the dialogue as invalid. If the turns are numbered, do not mark it here: `_in_order` checks
-            # whether a number is missing.
+            # The row above the first row of this dialogue is unreadable, and may belong to it. Mark the
+            # dialogue as invalid. If the turns are numbered, no mark is needed: `_in_order` checks whether a
+            # number is missing.
             if (
                 unread_before is not None
                 and "turn" not in self._known
@@ -426,9 +427,9 @@ class RowReader:
 
     def _in_order(self, rows: list[DialogueRow]) -> list[DialogueRow]:
         if (key := self._known.get("turn")) is not None:
-            # If the file contains unreadable rows, one of them may be the first turn of this dialogue. If the
-            # numbers in the file start at 0, a dialogue that starts at 1 may have lost its turn 0, so reject
-            # it.
+            # If the file has unreadable rows, one of them may be the first turn of this dialogue. If other
+            # dialogues begin with turn 0 and this one with turn 1, its turn 0 may be lost, so reject the
+            # dialogue.
             starts = (0,) if self._lost_rows and self._has_turn_zero() else (0, 1)
             return _by_number(rows, key, starts)
         if self._are_trees:
@@ -529,10 +530,10 @@ class RowReader:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Place the answers that precede this row in the file directly after this row. The outer loop
-                # places the answers that follow this row in the file.
+                # Answers above this row in the file were skipped. Place them directly after this row. The
+                # outer loop reaches the answers below this row.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
-        # If replies form a cycle, none of the rows in the cycle has been placed.
+        # Rows whose replies form a cycle have not been placed, because each of them waits for another one.
         if len(order) < len(rows):
             raise ItemError("the replies form a cycle")
         return [rows[at] for at in order]
@@ -568,7 +569,8 @@ def _are_merged(entries: Entries, by: str) -> bool:
     ids, blank, number = set[str](), 0, 0
     for number, cells in enumerate(_cells(entries)):
         id = _split(cells.get(by))
-        # If two rows have the same dialogue id, the cells are not merged: each row contains the id.
+        # In a sheet with merged cells, each dialogue id occurs once. If an id occurs twice, every row
+        # contains its id.
         if id in ids or (not id and not ids) or (number == _SAMPLE and not blank):
             return False
         ids.update([id] if id else [])

@@ -45,7 +45,8 @@ _KEY = re.compile(r"[a-z][a-z0-9_]*")
 # Names of properties that graphneg itself sets. Attributes must not overwrite them.
 _RESERVED = {
     *("id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"),
-    # "shifts" marks dialogues in the shift graph, "pooled" those whose sentences are in the sentence pool.
+    # "shifts" marks dialogues whose shifts were counted, and "pooled" dialogues whose sentences were
+    # collected as possible responses.
     *("shifts", "pooled"),
 }
 
@@ -488,7 +489,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_careful(text: str, words: Sequence[str]) -> bool:
-    """Return whether a text has no misspelling such as "dont", no " - ", and no word twice ("the the")."""
+    """Return whether a text looks carefully written: without "dont", without " - ", without "the the"."""
     if " - " in text or not word_class("careless").isdisjoint(words):
         return False
     return not any(a == b and a not in word_class("said-twice") for a, b in pairwise(words))

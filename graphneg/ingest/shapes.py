@@ -107,8 +107,8 @@ def dialogue_values(
             continue
         if reason := _no_entry(entry.value, fields):
             refused = Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
-            # Also remember a row without an utterance, because it may belong to the same dialogue as the next
-            # row. A key such as "version" at the top level of a JSON document is not a row.
+            # If this entry is a row, remember it: it may belong to the same dialogue as the next row, which
+            # then lacks a turn. A key of a JSON document, such as "version", is not a row.
             lost = lost if isinstance(entry, Member) else refused
             yield refused
             continue
@@ -116,9 +116,9 @@ def dialogue_values(
         again = partial(read, NoProgress())
         entries: Entries = chain((entry,), remaining)
         are_rows = is_utterance(entry.value, fields)
-        # In four cases, the file must be read twice, because the way to read its first entry depends on later
-        # entries: rows may be in any order; later dialogues may have ids, but not the first; "03/04" may be
-        # in March or in April; and a column of message kinds may mark internal notes.
+        # Some entries can only be interpreted after all entries were read once. The rows of a dialogue may be
+        # in any order. A dialogue without an id gets another name if later dialogues have ids. "03/04" may be
+        # in March or in April. A column "type" marks internal notes only if one of its values does.
         has_dates = any(map(possible_orders, _times_of(entry, fields)))
         has_kinds = any(map(fields.internal_note_keys, _messages(entry, fields)))
         if once and (are_rows or has_dates or has_kinds or not _has_id(entry, fields)):
@@ -134,8 +134,8 @@ def dialogue_values(
             yield from reader.dialogues(again, entries, lost)
             return
 
-        # The order of day and month is derived from all dates of the file. If the entries can be read only
-        # once and were not stored on disk, the dates cannot be read in advance, so pass no dates.
+        # All dates of the file are read in advance, to derive the order of day and month from them. Pass no
+        # dates if the entries can be read only once.
         times = tuple if once else partial(_all_times, again, fields)
         dates = Dates(times, file, notices, date_order)
         names = _Names(fields, again)
@@ -152,9 +152,10 @@ _REQUIRED = ("dialogue", "turn", "text", "time")
 def _without_empty_columns(
     first: Item, again: Callable[[], Entries], fields: Fields, *, once: bool
 ) -> Fields:
-    """Return a look-up without the columns that are empty in all rows, so that others are used instead.
+    """Return a look-up that ignores columns that are empty in all rows, so that other columns are used.
 
-    In messages of a channel of Microsoft Teams, for example, ``chatId`` is null.
+    For example, ``chatId`` is null in all messages of a channel of Microsoft Teams. Another column then
+    contains the id of the dialogue.
     """
     value = first.value
     while isinstance(value, dict) and not once:
@@ -177,8 +178,9 @@ def _is_blank(value: Any) -> bool:
 
 
 def _are_named_by_keys(first: Item, again: Callable[[], Entries], fields: Fields) -> bool:
-    """Return whether the rows are in several lists whose keys name the dialogues, as in Snapchat's export."""
-    # Members of an object are rows of pandas (``orient="index"``), whose keys are numbers of rows.
+    """Return whether each dialogue is a list under its name: ``{"Ann": [...], "Bo": [...]}`` (Snapchat)."""
+    # In {"0": {...}, "1": {...}}, which pandas writes with ``orient="index"``, the keys are numbers
+    # of rows, and not names of dialogues.
     if not first.key or isinstance(first, Member) or not isinstance(first.value, dict):
         return False
     known = fields.of(cast("Value", first.value))
@@ -190,7 +192,7 @@ def _are_named_by_keys(first: Item, again: Callable[[], Entries], fields: Fields
 
 
 def _no_entry(value: Any, fields: Fields) -> str:
-    """Return why an object is neither a dialogue nor an utterance; an empty string for any other value."""
+    """Return why an object cannot be read as a dialogue or utterance; an empty string for any other value."""
     is_other = not isinstance(value, dict) or is_utterance(value, fields) or has_turns(value, fields)
     return "" if is_other else _no_turns(cast("Value", value), fields)
 
@@ -449,7 +451,7 @@ class _ObjectReader:
     def _count_other_keys(self, turns: list[Value]) -> None:
         """Count the turns whose text is under a different key than in most turns of the dialogue.
 
-        In the log of a bot, for example, such a turn may be an event that stores a value.
+        Such a turn may not be a message. In the log of a bot, it may be an event that stores a value.
         """
         keys = Counter(self._fields.of(turn)["text"] for turn in turns)
         for key, amount in keys.most_common()[1:]:
@@ -581,7 +583,7 @@ def _require_named(entries: Iterable[Item | Rejected], file: str) -> Iterator[It
 
 
 def _are_nameless_rows(values: list[Any]) -> bool:
-    """Return whether lists are the rows of a table, and not the turns of dialogues."""
+    """Return whether lists such as ``[7, "Ann", "Hi."]`` are rows of a table, and not dialogues."""
     if not all(isinstance(value, list) for value in values):
         return False
     rows = cast("list[list[Any]]", values)

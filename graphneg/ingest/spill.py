@@ -142,7 +142,10 @@ class ReversedRows:
 
 
 class Threads:
-    """The messages of a file, each with the message that it answers.
+    """The messages of a file, and the message that each of them answers.
+
+    `first` returns the first message of a thread. In the example, "c" answers "b", and "b" answers "a". The
+    message that "d" answers is missing, so "d" itself is the first message of its thread.
 
     >>> threads = Threads()
     >>> for id, answered in (("c", "b"), ("a", None), ("b", "a"), ("d", "gone")):
@@ -206,11 +209,11 @@ class Threads:
         return sum(self._spelling(_name(answered)) is None for (answered,) in rows)
 
     def refer_to_dialogues(self) -> bool:
-        """Return whether the references in messages are ids of dialogues instead of ids of messages.
+        """Return whether messages name the id of their dialogue instead of the message that they answer.
 
         Returns:
-            True if every message has a reference, at least two messages have the same reference, and no
-            reference is the id of a message.
+            True if every message names an id, at least two messages name the same id, and none of these ids
+            belongs to a message.
         """
         count = "SELECT COUNT(*), COUNT(answered), COUNT(DISTINCT answered) FROM messages"
         [whole, named, different] = self._db.execute(count).fetchone()
@@ -226,7 +229,7 @@ class Threads:
 
     def _spelling(self, name: str) -> str | None:
         """Return the id of the message to which a reference points; None if this message was not added."""
-        # The reference may be the id itself, or have a prefix, as on Reddit.
+        # A reference is the id of a message, "abc", or, on Reddit, the id with a prefix, "t1_abc".
         for spelling in parent_names(name):
             if self._db.execute("SELECT 1 FROM messages WHERE id = ?", (_key(spelling),)).fetchone():
                 return spelling
@@ -271,8 +274,8 @@ def is_interleaved(keys: Iterable[Hashable]) -> bool:
         per run of equal keys. The probability of an incorrect True is about 1 in 10^8.
     """
     hashes = array("q")
-    # Search for repeated hashes of keys only after 64, 128, 256, ... hashes, so that the total time is almost
-    # linear in the number of keys.
+    # Search the list of hashes for repetitions only when it has 64, 128, 256, ... members. The total time is
+    # then almost linear in the number of keys.
     limit = 64
     for key, _ in groupby(keys):
         hashes.append(hash(key))

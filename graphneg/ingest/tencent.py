@@ -29,7 +29,8 @@ from graphneg.model import Rejected
 _TIME = r"\d{4}[-/]\d{1,2}[-/]\d{1,2} \d{1,2}:\d\d(?::\d\d)?"
 _NAME = r"[^\s:][^:\n]{0,79}?"
 _HEAD = re.compile(rf"\ufeff?(?:(?P<time>{_TIME}) (?P<name>{_NAME})|(?P<first>{_NAME}) (?P<then>{_TIME}))\s*")
-# Such a line above a text, below at most 12 lines of QQ.
+# Matches the beginning of a file: at most 12 lines that QQ writes, then a line with a time and a name, then a
+# text.
 _FILE = re.compile(
     rf"\A(?:[^\n]*\n){{0,12}}?(?:{_TIME} {_NAME}|(?!\d){_NAME} {_TIME})[ \r]*\n[^\n]*\S[^\n]*\n"
 )

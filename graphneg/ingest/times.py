@@ -127,9 +127,8 @@ class Dates:
 
     Args:
         written: Function that returns the dialogue and the time of each message in the order of the file. It
-            is called in two cases. In the first case, a date can be read in two ways. In the second case,
-            messages have equal times, so it matters whether the file lists the oldest or the newest messages
-            first.
+            is only called if a date can be read in two ways, or if messages have equal times. Messages with
+            equal times are reversed if the file lists the newest messages first.
         file: The name of the file, for notices.
         notices: Notices to the user, which report how dates are read and where times were not used.
         order: The order of day and month that the user named; None to derive it from the dates.
@@ -175,9 +174,9 @@ class Dates:
             written: The time of each message, as it is written in the file.
 
         Returns:
-            The indices of the messages, oldest first. None if no message has a time. Also None if a time is
-            not understood, or if it is not clear whether the day or the month comes first in dates, and this
-            changes the order. In these two cases, the dialogue is counted, so that a notice can report it.
+            The indices of the messages, oldest first. None in three cases: no message has a time; a time is
+            not understood; or the day or the month may come first in dates, and this changes the order. In
+            the last two cases, the dialogue is counted for a notice to the user.
         """
         if all(cell in (None, "") for cell in written):
             return None
@@ -212,8 +211,8 @@ class Dates:
             before: tuple[Any, float] | None = None
             for dialogue, cell in self._written():
                 time = parse_time(cell, order)
-                # Compare a message only with the previous message of the same dialogue, because a file may
-                # list its dialogues in any order.
+                # Compare a message only with the previous message of the same dialogue, because the dialogues
+                # of a file need not be sorted by time.
                 if time is not None and before is not None and before[0] == dialogue:
                     falls, rises = falls + (time < before[1]), rises + (time > before[1])
                 before = None if time is None else (dialogue, time)

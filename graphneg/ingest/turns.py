@@ -168,7 +168,7 @@ def _roles(said: Sequence[Utterance]) -> frozenset[str]:
 
 
 def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Notices) -> list[Response]:
-    """Drop invalid responses. Adapt the turn numbers of all other responses to the renumbered turns."""
+    """Drop empty and deleted responses, and responses without a turn to answer. Renumber the others."""
     found: list[Response] = []
     for one in responses:
         before = sum(turn <= one.turn for turn in kept)
@@ -220,7 +220,8 @@ def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str
         shown = without_simple_tags(text)
         if shown != text and options.clean:
             options.notices.count("text", _TAGS_REMOVED)
-        # People type "<b>" in chats, but no "&#x27;", and hardly "Yes.<p>See".
+        # A user may have typed "<b>". But "&#x27;" or "Yes.<p>See" shows that a program wrote HTML, so tell
+        # the user.
         elif shown != text and (_ENTITY.search(text) or _PROGRAM_TAG.search(text)):
             options.notices.count("text", _TAGS_KEPT)
         return shown if options.clean else text
@@ -238,7 +239,7 @@ def _without_program_tags(utterance: Utterance, options: LoadOptions) -> Utteran
     text, tags = ("", 1) if is_event else _ATTACHMENT.subn("", text)
     if not tags:
         return utterance
-    # "<p></p>" shows nothing.
+    # If only tags such as "<p></p>" are left, the message has no text.
     if plain_text(text).strip():
         options.notices.count("attachment mark", "removed", tags)
         return replace(utterance, text=text.strip())
@@ -269,7 +270,7 @@ def _spoken(utterance: Utterance, options: LoadOptions) -> Utterance:
 
 
 def _without_calls(text: str, tag: str, kind: str, options: LoadOptions) -> str:
-    """Return a text without the blocks of a tag that contain JSON or XML, and count these blocks."""
+    """Remove calls such as ``<tool_call>{...}</tool_call>`` from a text, and count them. Return the text."""
     begin = 0
     while (at := text.find(f"<{tag}>", begin)) >= 0 and (end := text.find(f"</{tag}>", at)) >= 0:
         inside = text[at + len(tag) + 2 : end].strip()

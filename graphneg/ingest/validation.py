@@ -192,7 +192,7 @@ class DialogueLoader(FileLoader):
 
 
 def _require_utterances(dialogue: Dialogue, where: str) -> None:
-    """Raise an error if the turns of another package's dialogue have the wrong types."""
+    """Raise an error if a loader of another package has made turns of wrong types."""
     for turn, one in enumerate(cast("Iterable[object]", dialogue.utterances)):
         if not isinstance(one, Utterance):
             raise InputError(

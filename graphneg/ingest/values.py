@@ -264,8 +264,8 @@ def kinds_without_text(cells: Mapping[str, Any], content: Any) -> list[tuple[str
         content: The value that should contain its text.
 
     Returns:
-        Pairs of a kind and a number; empty if nothing is found. Kinds that `unsaid_kinds` finds in
-        ``content`` are not included.
+        Pairs of a kind, such as ``tool call``, and the number of contents of this kind; empty if nothing is
+        found. The parts of ``content`` are not included, because `unsaid_kinds` returns their kinds.
     """
     calls = [(kind, found) for key, kind in INSTEAD_OF_TEXT.items() if (found := cells.get(key))]
     if calls:
@@ -396,7 +396,8 @@ def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict
 
     Returns:
         A dict with the keys ``text``, ``speaker`` and ``amr``. Keys without a value are left out. If a
-        message has only images or tool calls, the dict also has the key `COUNTED`.
+        message has only images or tool calls, the dict also has the key `COUNTED`: these are counted already,
+        so the message must not be counted again as an empty turn.
     """
     said: dict[str, Any] = {}
     if "text" in known and known["text"] in cells:

@@ -35,8 +35,8 @@ def withdrawal_reason(cells: Value, fields: Fields) -> str:
 
     Args:
         cells: A table row, or a turn that is a JSON object.
-        fields: Look-up that tells which columns the user named, for example as the text. These columns mark
-            no messages.
+        fields: Look-up with the columns that the user named, as in ``--map text=draft``. A column that the
+            user named for a field does not mark messages.
 
     Returns:
         The kind of the message, such as ``draft``; empty for a message of the conversation.
@@ -54,7 +54,7 @@ def _is_marked(mark: _Mark, value: Any) -> bool:
         return is_yes(value) or (len(words) == 1 and words <= note_words("yes"))
     if _TIME in mark.values:
         return bool(words) and not words <= note_words("no") | {"null", "none", "nan"}
-    # In the table, values such as "systemEventMessage" are written in lower case without separators, so
+    # `withdrawn.tsv` contains values such as "systemEventMessage" in lower case without separators, so
     # convert the cell into the same form.
     # If a column has gaps, pandas writes its integers as "2.0".
     written = str(value).strip().removesuffix(".0")

@@ -117,17 +117,16 @@ class Outcome:
 
         Args:
             kind: The kind, such as ``opposites``.
-            new: The number of records that were new and have been written.
-            existing: The number of records in the batch. The records that are not new were already in the
-            store.
+            new: The number of records that have been written, because they were not in the store.
+            existing: The number of records of this kind in the batch, both new and already stored ones.
         """
         self.written[kind] += new
         self.present[kind] += existing - new
 
     def is_new(self, kind: str, stored: Mapping[str, str], id: str, content: str, name: str) -> bool:
-        """Return whether a record is new. A record with a stored id is counted as present or rejected.
+        """Return whether a record is new. If its id is already stored, count the record.
 
-        It is present if the stored record has the same content, and rejected if the content differs.
+        It is counted as present if the stored record has the same content, and as rejected otherwise.
 
         Args:
             kind: The kind, such as ``dialogues``.
@@ -227,9 +226,9 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
     sent += batch.discourse.send(tx)
     # Send all statements before waiting for the first result, because this is faster.
     finish(sent)
-    # `Batch.add` has found the repetitions, clauses and entities of new dialogues. A dialogue that was
-    # already in the store may have graphs in the store and in this batch. Find its repetitions, clauses and
-    # entities again in all of these graphs.
+    # For new dialogues, `Batch.add` has computed repetitions, clauses and entities. A dialogue that was
+    # already stored may have graphs in the store and in this batch, so compute its repetitions, clauses and
+    # entities from both.
     elsewhere = {dialogue_of(read.of) for read in graphs} - unseen
     if elsewhere:
         write_discourse(tx, elsewhere, batch.graph_rows.analyses, batch.lexicon)
@@ -530,8 +529,8 @@ class _Writer:
         self._room(1 + len(dialogue.utterances) + len(dialogue.responses) + weight, size)
         self._batch.add([dialogue], graphs)
         if later:
-            # The graphs in `later` are compared with the other turns of their dialogue only if the dialogue
-            # is already in the store. So write the dialogue now.
+            # Write the dialogue before its remaining graphs (`later`). When these graphs are written, they
+            # are compared with the turns that are in the store.
             self._flush()
         for read in later:
             self._add_graph(read)
