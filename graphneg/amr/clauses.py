@@ -35,7 +35,7 @@ _DENIABLE = frozenset({"statement", "order", "answer", "fragment", "exclamation"
 # Types of clauses that inform the listener of something. They can be turned into questions ("Does she sing?")
 # or expressions of doubt ("I doubt that she sings").
 _INFORMING_TYPES = frozenset({"statement", "report", "wish", "link"})
-# Labels of nodes that make a sentence an order, a question or an exclamation.
+# Concepts and constants that mark a sentence as an order, a question or an exclamation.
 _MOOD_LABELS = frozenset({"imperative", "amr-unknown", "interrogative", "truth-value", "expressive"})
 
 
@@ -205,7 +205,7 @@ class Clauses:
             return "order"
         if any(child.value == "expressive" for child in below):
             return "exclamation"
-        # A noun without a predicate, or a frame without arguments, is a fragment: "A good idea!"
+        # A clause without a verb and its arguments is a fragment: "A good idea!", "Great!"
         is_predicate = view.is_frame[k] and (bool(below) or (k > 0 and not role.startswith("snt")))
         if not is_predicate and all(child.role != "domain" for child in below):
             return "fragment"
@@ -226,7 +226,7 @@ class Clauses:
         return [c.position for c in self._view.children[k] if c.role == "polarity" and c.value == "-"]
 
     def _is_simple(self, k: int) -> bool:
-        """Return whether a clause is short and has neither a verb of speech nor a long subclause."""
+        """Return whether a clause is short, without a long subclause or a verb of speech such as *say*."""
         node = self._view.nodes[k]
         # Do not turn "When it rained I stayed" into a question: "When it rained did I stay?" is unnatural.
         heavy = any(c.role in _CLAUSAL and c.subtree_last > c.position + 1 for c in self._view.children[k])
@@ -272,7 +272,7 @@ class Clauses:
         return "nearby" if any(self._refers_back(at) for at in whole) else "anywhere"
 
     def _is_concrete(self, k: int) -> bool:
-        """Return whether a node is a person, a name, or a noun with a meaning of its own."""
+        """Return whether a node names something concrete, such as a person or *dog*, but not *thing*."""
         view, label = self._view, self._view.labels[k]
         if view.is_a(k, "solid") or view.kinds[k] != OTHER:
             return True
@@ -282,19 +282,21 @@ class Clauses:
             return False
         # *Dress* can also be an adjective ("a dress shirt"), but "this dress" is a noun.
         pointed_at = any(c.role == "mod" and view.is_a(c.position, "demonstrative") for c in view.children[k])
-        # *Snowman* has no kind, but it is a noun. *Good* and *outside* are also nouns, but seldom.
+        # Accept a word that the dictionary lists as a noun, such as *snowman*. Exclude words such as *good*,
+        # which can also be adjectives or adverbs, because they are rarely used as nouns.
         known = readings(label).keys()
         return pointed_at or ("NOUN" in known and known.isdisjoint(("ADJ", "ADV")))
 
     def _is_remark(self, k: int) -> bool:
         """Return whether a clause only reacts to an earlier turn: "That's right", "It's okay"."""
         view = self._view
-        # In "It's not okay", the negation adds no content.
+        # Ignore constants such as ``:polarity -``: with a negation, a remark is still a remark ("It's not
+        # okay").
         content = [at for at in view.descendants(k) if not view.is_a(at, "anaphor", "pointer", "remark")]
         return view.is_a(k, "remark") and all(view.nodes[at].concept is None for at in content)
 
     def _refers_back(self, k: int) -> bool:
-        """Return whether a node is a word such as "she" or "there", which may refer to an earlier turn."""
+        """Return whether the word of a node may refer to an earlier turn, as *she* and *there* may."""
         view, up = self._view, self._view.nodes[k].parent
         # "This dress is beautiful": a demonstrative with a concrete noun is clear without its context.
         if view.roles[k] == "mod" and view.is_a(k, "demonstrative") and up is not None:
@@ -367,7 +369,7 @@ class Clauses:
         # count.
         if role not in _DETAILS or view.nodes[k].concept is None or up is None:
             return False
-        # Skip nodes that are more than two roles below the top.
+        # Skip circumstances of a subordinate clause. They are more than two roles below the top of the graph.
         if up != 0 and view.nodes[up].parent != 0:
             return False
         done = view.is_frame[up] and not view.is_a(up, "reified")
