@@ -56,8 +56,8 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
         return tuple((form, 10.0 - 0.1 * rank) for rank, form in enumerate(PRONOUNS[concept]))
     lemma = lexeme(concept)
     known = _TABLE.get(concept)
-    # Frames such as ``have-rel-role-91`` do not occur as words. So return only their words from ``_TABLE``.
-    # An empty row of ``_TABLE`` means that no word expresses the concept.
+    # The names of frames such as ``have-rel-role-91`` are not words of a text. So return only the words that
+    # ``_TABLE`` lists. If its row is empty, no word expresses the concept.
     if known is not None and (concept.endswith("-91") or not known):
         return tuple((word, 6.0) for word in known)
     keys = {american(lemma): 10.0}
