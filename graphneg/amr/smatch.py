@@ -112,8 +112,10 @@ class Compared(NamedTuple):
 
     Attributes:
         number: Index of the pair in the input.
-        tallies: The counts, keyed by the name of the measure; None if the gold graph cannot be parsed.
-        unread: The error messages of graphs that cannot be parsed, keyed by ``predicted`` or ``gold``.
+        tallies: For each measure, the numbers of matched, predicted and gold triples, keyed by the name of
+            the measure; None if the gold graph cannot be parsed.
+        unread: The error messages of the graphs that cannot be parsed; the keys are ``predicted`` and
+            ``gold``.
     """
 
     number: int
@@ -255,13 +257,13 @@ def _both_triples(line: str) -> tuple[Triples, Triples]:
 
 
 def unlabelled(graph: Triples) -> Triples:
-    """Replace all role names of a graph with one name, except for the role that marks the top.
+    """Replace all roles of a graph with the same name, to compare graphs regardless of their roles.
 
     Args:
         graph: The triples of a graph.
 
     Returns:
-        The triples with the role name ``role``. Duplicates that result from the replacement are removed.
+        The triples, with ``role`` in place of all roles except ``TOP``. Of equal triples, one is kept.
     """
     attributes = ((role if role == _TOP else "role", node, value) for role, node, value in graph.attributes)
     relations = (("role", source, target) for _, source, target in graph.relations)
@@ -431,10 +433,10 @@ def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScor
     mean = Score(*(sum(column) / max(1, len(present)) for column in columns))
     if not tallies or not resamples:
         return MeasureScores(len(present), score(total), mean, (0.0, 0.0), (0.0, 0.0))
-    # Each row belongs to a pair of graphs. Its columns are the numerator of the micro F1, the F1 of the pair,
-    # the denominator of the micro F1, and 1 if the pair has a triple. The sums of the columns over a resample
-    # give both scores: column 0 divided by column 2 is the micro F1, and column 1 divided by column 3 is the
-    # macro F1.
+    # Make a table with one row for each pair of graphs, and sum its columns over each resample. Column 0
+    # divided by column 2 is the micro F1 (twice the matched triples, divided by the triples of both graphs).
+    # Column 1 divided by column 3 is the macro F1 (the F1 of each pair, divided by the number of pairs with
+    # triples).
     counts = [(2 * t.matched, score(t).f1, t.predicted + t.gold, t.predicted + t.gold > 0) for t in tallies]
     table = np.array(counts, dtype=float)
     random = np.random.default_rng(seed)
