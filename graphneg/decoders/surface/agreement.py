@@ -44,7 +44,7 @@ def is_subject(sentence: SentenceDraft, token: Token) -> bool:
 
 
 def _governed(sentence: SentenceDraft, token: Token) -> list[VerbGroup]:
-    """Return the finite verb groups that agree with a noun: the head of the subject, or a conjunct in it."""
+    """Return the finite verb groups that agree with a noun: *is* with *door* in "the door of the car is"."""
     index, governed = sentence.tokens.index_of(token), list[VerbGroup]()
     for group in sentence.parse_verbs():
         if group.kind != "finite" or not group.subject or not group.subject[0] <= index < group.subject[1]:
@@ -124,8 +124,8 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
         person: The person with which the verb agrees, as a subject pronoun in lower case.
     """
     verb, low = group.verb, group.verb.lower
-    # Modals do not agree with their subject ("I can", "He can"). Of the past forms, only *was* and *were*
-    # agree with their subject. The last branch below leaves all other past forms unchanged.
+    # Modals have one form for all subjects ("I can", "He can"). So have past forms other than *was* and
+    # *were*; the last branch below leaves these past forms unchanged.
     if verb.tag == "MD" or low in word_class("uninflected"):
         return
     if low == "'s":
@@ -281,9 +281,9 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
 def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
     """Return whether a pronoun is an object although a verb follows it.
 
-    In "Everyone but you left" and "The man who saw you is here", the verb after *you* has a subject further
-    to the left, so the result is True. In "Those who know you are here", the result is False, because *you*
-    may be the subject of *are*: *know* can take a clause as its object.
+    True for *you* in "The man who saw you is here" and "Everyone but you left": the subjects of *is* and
+    *left* are *man* and *everyone*. False in "Those who know you are here", because *you* may be the subject
+    of *are* ("know that you are here").
     """
     tokens, after = sentence.tokens, sentence.tokens.get(index + 1)
     if tokens.get(index - 1).lower in word_class("exceptions") and tokens.get(index - 2).tag == "PN":
@@ -311,8 +311,8 @@ def _is_inverted(tokens: Tokens, index: int) -> bool:
     verb = tokens.get(start)
     if index + 1 == len(tokens) or (verb.tag != "MD" and verb.expanded not in BE | DO | HAVE):
         return False
-    # For each tag that the word after the pronoun may have, tell whether the auxiliary before the pronoun
-    # allows a word with this tag: "has it been" (VBN), "would it be" (VB), "is it good" (JJ).
+    # For each tag of the word after the pronoun, test whether the word before the pronoun can be its
+    # auxiliary. In "has it been", for example, *has* fits the participle *been* (VBN).
     fitting = {
         "VBN": verb.expanded in HAVE | BE,
         "VBD": verb.expanded in HAVE,
