@@ -313,11 +313,11 @@ class SentenceDraft(Draft):
         return known[nearest] if distance <= _COPULA_REACH else None
 
     def owners(self) -> dict[int, int]:
-        """Return, for each token that expresses a node, the index of this node.
+        """Map each token that expresses a node to the index of the node.
 
         Returns:
-            The node indices, keyed by token index. If a token expresses several nodes, the lowest of their
-            indices.
+            The node indices, keyed by token index. If a token expresses several nodes, the value is the
+            lowest index of these nodes.
         """
         return {index: k for k in sorted(self.tokens_of_node, reverse=True) for index in self.indices(k)}
 
