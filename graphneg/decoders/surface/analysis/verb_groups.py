@@ -311,7 +311,8 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
     Args:
         group: The group to extend.
-        after: The index after an inverted subject, where the other verbs begin; None without inversion.
+        after: The index after the subject in a question: the index of *know* in "Do you know". None if the
+            subject does not interrupt the group.
 
     Returns:
         The same group.
@@ -430,9 +431,10 @@ def hyphen(tokens: Tokens, index: int) -> bool:
 
 
 def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int] | None:
-    """Return the bounds of the noun phrase before a finite verb, or of the subject of a joined verb.
+    """Return the bounds of the subject of a finite verb, which is the noun phrase before the verb.
 
-    In "She sang and danced", no noun phrase precedes *danced*, so its subject is that of *sang*.
+    If *and* joins the verb to another verb, both have the same subject: in "She sang and danced", the subject
+    of *danced* is *she*.
     """
     tokens = group.tokens
     end = over = tokens.run_start(group.first, _SKIP)
