@@ -89,15 +89,16 @@ _TIME_CONCEPTS = TENSES.keys() | TIME_NOUNS
 
 @dataclass(slots=True)
 class Sources:
-    """Graphs and texts from which grafts copy phrases and sentences.
+    """Other graphs and texts, from which edits copy phrases and sentences.
 
     Attributes:
         graphs: The graphs, keyed by id.
         texts: The text of each graph, keyed by graph id.
-        parsed: The texts as the parser read them, keyed by graph id. They have spaces around apostrophes if
-            the corpus does.
+        parsed: The texts in the form in which the parser read them, keyed by graph id: "I ’ m late" if the
+            corpus has spaces around apostrophes.
         alignments: Cache of the tokenized and tagged texts, with their alignments to the graphs.
-        opened: Number of calls of `open` so far. It distinguishes two copies of the same text.
+        opened: Number of calls of `open` so far. Each opened text gets this number, so that two copies of the
+            same text differ.
     """
 
     graphs: Mapping[str, AmrGraph]
@@ -162,12 +163,13 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     Raises:
         RealisationError: An edit cannot be expressed with the words of the sentence.
     """
-    # An edit with a value of `copy_of` changes a sentence that is copied from another turn. Such edits are
-    # applied when the sentence is copied, in `_copy` and `_say`.
+    # Edits with ``copy_of`` change a sentence that another edit copies from another turn. `_copy` and `_say`
+    # apply them to the copy.
     own = [edit for edit in edits if edit.copy_of is None]
     for edit in own:
         refuse_wordless(edit)
-    # 1. The edits replace the whole utterance, or leave only an interjection.
+    # Step 1 (see the module docstring): write a new text if the edits replace the whole utterance, or leave
+    # only an interjection such as "Okay".
     if len(own) == 1 and own[0].op == "graft" and own[0].position == 0 and own[0].role is None:
         return _copy(own[0], edits, sources)
     if len(own) == 1 and own[0].op == "say":
@@ -176,7 +178,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
         return reply
     appended = [edit for edit in own if edit.op == "graft" and edit.role is not None]
     plain = [edit for edit in own if edit.op != "wrap" and edit not in appended and edit.position >= 0]
-    # Steps 2 to 4 (see the module docstring): change words and clauses.
+    # Steps 2 to 4: replace words, remove words, and change the negation, the mood and the time of clauses.
     _change(sentence, plain, sources)
     # 5. Put the sentence under a new predicate.
     _wrap(sentence, own)
@@ -210,7 +212,7 @@ def _change(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 
 
 def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
-    """Return the new text if the edits replace the sentence by an interjection such as "Okay"; else None."""
+    """Return "Okay" or another interjection if the edits put it in place of the sentence; otherwise None."""
     top = [edit for edit in edits if edit.op in ("set", "wrap") and edit.position == 0]
     if not top or top[-1].concept not in _INTERJECTIONS:
         return None
@@ -255,7 +257,7 @@ def _change_clause(sentence: SentenceDraft, edit: Edit) -> None:
     """Add a polarity, a mood or a time to a clause, or remove a polarity or a mood from it.
 
     Raises:
-        RealisationError: The edit adds or removes another kind of node (``unsupported-edit``).
+        RealisationError: The edit adds or removes something else, such as a quantity (``unsupported-edit``).
     """
     node = sentence.node(edit.position)
     k, role, added = edit.position, edit.role if edit.op == "add" else node.role, edit.concept or edit.value
@@ -295,8 +297,8 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
             raise RealisationError(
                 "unsupported-edit", "only a whole sentence can be put under a new predicate"
             )
-        # A second edit adds the subject of the new predicate. The position -1 of the second edit stands for
-        # the new top of the graph, that is, for the predicate.
+        # Find the subject of the new predicate: *I* in "I doubt that ...". A second edit adds it. The
+        # position of this edit is -1, which stands for the new top of the graph, that is, for ``doubt-01``.
         subjects = (
             other.concept for other in edits if (other.op, other.position, other.role) == ("add", -1, "ARG0")
         )
@@ -326,7 +328,7 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
 
 
 def _edits_of_copy(copied_by: Edit, edits: Sequence[Edit]) -> list[Edit]:
-    """Return the edits that change a copied sentence, as edits without ``copy_of``."""
+    """Return the edits that change a copied sentence. Remove ``copy_of`` to apply them to the copy."""
     return [
         edit._replace(copy_of=None)
         for edit in edits
