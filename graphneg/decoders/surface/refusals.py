@@ -49,7 +49,8 @@ _AUXILIARIES = frozenset({"MD", "AX", "NEG", "RB"})
 _EXPLETIVE_REACH = 7
 # Pattern for phrasal adjectives such as "worn out", which cannot precede a noun.
 _PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
-# Number of tokens before a replaced word in which the rules look for *not*.
+# If *not* is among this number of tokens before a word, rules in ``refusals.tsv`` may refuse to replace the
+# word.
 _DENIAL_REACH = 5
 # Tags of words that can begin a complement. If such a word follows the phrase to be removed, the linking verb
 # before this phrase still has a complement.
@@ -143,8 +144,9 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     refuse_expletive(sentence, token)
     index = tokens.index_of(token)
     refuse_idiom(sentence, index)
-    # Compute flags for the rules. The rules refuse to change *you* in fixed phrases such as "How are you?",
-    # and in "If you go there, it rains", where *you* may mean people in general.
+    # Compute the conditions that the table ``refusals.tsv`` cannot express. With them, its rules refuse to
+    # change *you* in "How are you?", and in "If you go there, it rains", where *you* may mean people in
+    # general.
     around = tokens[slice(*sentence.sentence_bounds(index))]
     courteous = any(other.lower in word_class("courtesies") for other in around)
     greets = tokens.get(index - 2).lower == "how" and tokens.get(index - 1).is_be
@@ -263,8 +265,8 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     verb = next((other for other in after if other.tag in VERBS and other.tag not in ("AX", "MD")), EDGE)
     lasts = verb.lemma == "take" and any(lemma_of(other.lower, "NNS") in TEMPORAL_UNITS for other in after)
     costs = (verb.lemma in word_class("costing") and any(other.tag == "TO" for other in after)) or lasts
-    # A form of *be* as the predicate must be next to the pronoun *it*. It may follow the pronoun, perhaps
-    # after auxiliaries ("It must be hard to"), or precede it ("Isn't it hard to").
+    # Look for a form of *be* after *it*, perhaps with auxiliaries between them ("It must be hard to swim"),
+    # or directly before *it* ("Isn't it hard to swim?").
     rest = list(dropwhile(lambda other: other.tag in _AUXILIARIES and not other.is_be, after))
     linked = tokens.get(tokens.run_start(index, ("NEG",)) - 1).is_be or any(other.is_be for other in rest[:1])
     predicate = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]
@@ -393,8 +395,9 @@ def refuse_affirmation(sentence: SentenceDraft, index: int, group: VerbGroup | N
     verb = group.verb if group is not None else EDGE
     subject = group.subject_tokens[-1] if group is not None and group.subject_tokens else EDGE
     third = subject.lower in word_class("third-person") or subject.tag in ("NN", "NNP")
-    # True for a verb such as "hurt" or "put" after a third-person subject. Its past form equals its plain
-    # form, and it has no *-s*, so a general truth would look like a report of a single past event.
+    # True for *hurt* in "A little snow never hurt anyone": the form may be past or plain, and the subject is
+    # third-person. Without *never*, the general truth would become a past event: "A little snow hurt
+    # someone".
     timeless = third and verb.tag not in ("AX", "MD") and verb.lower == verb.lemma == verb.form("VBD")
     inverted = group is not None and group.asks and index < group.first
     apply_rules(sentence, "affirmation", index, until=until, verb=verb, timeless=timeless, inverted=inverted)
