@@ -23,8 +23,8 @@ _NEARLY_ALL = 0.8
 # A verb takes no object if PropBank has at least this number of annotated examples of the verb, none of which
 # has an object.
 _MANY = 5
-# For each kind of complement, the prefixes of the dependency relations that mark such a complement in the
-# annotated examples of PropBank.
+# Maps each kind of complement to prefixes of dependency relations. A relation with such a prefix in
+# PropBank's examples of a verb shows that the verb takes this kind of complement.
 _NEEDED = {
     "dative": ("dative",),
     "infinitive": ("xcomp_to", "ccomp_to", "advcl_to"),
@@ -138,8 +138,8 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
         return not taken
     if complement in _NEEDED:
         return any(form.startswith(_NEEDED[complement]) for form in taken)
-    # If the examples of the old verb do not show the preposition, it introduces an adjunct. Adjuncts fit any
-    # verb: "He reads for pleasure."
+    # In "He reads for pleasure", *for* does not belong to *read*: PropBank's examples of *read* do not
+    # contain it. Such a phrase fits any verb, so accept the new verb.
     usual = complement in word_class("complement-prepositions") or f"prep_{complement}" in before
     return f"prep_{complement}" in taken or not usual
 
