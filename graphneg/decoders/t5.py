@@ -205,7 +205,7 @@ class T5Decoder:
         return [known.get(at, float("inf")) for at in range(len(pairs))]
 
     def _rows(self, graphs: Sequence[AmrGraph]) -> list[Tokens]:
-        """Return the token ids of the model's input for each graph."""
+        """Convert each graph into the token ids of its text, which are the input of the model."""
         texts = [self._prefix + self._serialise(graph) + self._asks for graph in graphs]
         return [self._tokenizer(text, verbose=False)["input_ids"] for text in texts]
 
@@ -231,10 +231,10 @@ class T5Decoder:
         return answers
 
     def _run(self, items: Sequence[tuple[Tokens, str]], draw: int) -> list[list[Output] | None]:
-        """Run the model on pairs of a tokenized input and the id that determines its random numbers.
+        """Run the model on tokenized graphs. Each graph has an id, which determines its random numbers.
 
         Returns:
-            The outputs for each input; None for an input for which the memory did not suffice.
+            The outputs for each graph; None for a graph that needs too much memory.
         """
 
         def run(batch: Sequence[tuple[Tokens, str]]) -> list[list[Output]]:
