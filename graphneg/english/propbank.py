@@ -167,7 +167,7 @@ class _EntityDeclared(Exception):
 
 
 def _rolesets(data: bytes, lines_before: int = 0) -> list[Roleset | ReadError]:
-    """Read the rolesets of an XML document that starts after ``lines_before`` lines of the file."""
+    """Read the rolesets of an XML document. In the file, ``lines_before`` lines precede this document."""
     builder = TreeBuilder()
     parser = expat.ParserCreate()
     # ElementTree's own parser does not report line numbers, which are needed, so expat is called directly.
