@@ -94,8 +94,8 @@ def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) 
             found[noun] += n
             cluster_counts[noun_cluster(noun) or noun] += n
     often = {sort: n for sort, n in cluster_counts.items() if n >= MIN_COUNT}
-    # If few nouns of a cluster were seen with the predicate, the other nouns of the cluster may not fit.
-    # Return only the nouns that were seen.
+    # If *soup* is the only food that occurs with a verb, other food may not fit the verb. So return *soup*,
+    # and not the whole cluster ``like food``.
     rare = {noun: n for noun, n in found.items() if noun_cluster(noun) not in often}
     ranked = sorted({**often, **rare}.items(), key=lambda item: (-item[1], item[0]))
     return tuple(name for name, _ in ranked) if len(ranked) <= MAX_PREFERENCES else ()
