@@ -163,7 +163,7 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
         return known
     costs = dict(known or {})
     for candidate, cost in _open_class(low).items():
-        # A closed-class word is rarely used as an open-class word: "will" is more often a modal than a noun.
+        # Add a cost for using a function word as a content word: "will" is more often a modal than a noun.
         costs.setdefault(candidate, cost + (2.0 if known else 0.0))
     if token[0].isupper() and low not in CLOSED:
         # At the start of a sentence, every word is capitalised, so a capital letter there is weak evidence.
