@@ -108,7 +108,7 @@ def _main(source: SentenceDraft) -> VerbGroup:
     """Return the verb group of the main clause, which must begin with its subject.
 
     Raises:
-        RealisationError: There is no such group (``unclear-clause``).
+        RealisationError: The sentence has no main clause, or it is a question (``unclear-clause``).
     """
     group = next((group for group in source.parse_verbs() if group.is_main), None)
     if group is None or group.subject is None or group.inverted or group.kind != "finite":
@@ -129,8 +129,8 @@ def drop_time(source: SentenceDraft, k: int) -> None:
     before = Counter(token.lower for token in source.tokens)
     drop(source, k)
     after = Counter(token.lower for token in source.tokens)
-    # Refuse "I'm going to graduate this summer", which would become "I'm going to graduate something". Also
-    # refuse "I want to check out today", which would lose its particle *out*.
+    # Refuse the result if `drop` has also changed other words. In "I want to check out today", for example,
+    # it may remove the particle *out*, too.
     if after["something"] > before["something"] or any(
         before[word] > after[word] for word in words_of("particles")
     ):
