@@ -40,7 +40,8 @@ _UNIVERSAL = word_class("universal")
 _DENIED = word_map("denied")
 # Adverbs of doubt such as *maybe*.
 _DOUBTS = word_class("doubts")
-# Tags of words that may occur between *how* and the subject: "How *very beautiful* you are!"
+# Tags of words that may occur between the first word of an exclamation and its subject: "How *very beautiful*
+# you are!"
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
 
 
@@ -207,7 +208,7 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
         or (verb.expanded in HAVE | DO and len(group.chain) > 1)
     ):
         _add_negation(sentence, verb, group)
-    # In "We're completely open", *open* may be tagged as a verb, because it follows an adverb.
+    # In "We're completely open", the tagger may take *open* for a verb. Negate *'re*, not *open*.
     elif (
         "ADJ" in readings(verb.lower) and (be := tokens.get(tokens.run_start(group.first, ("RB",)) - 1)).is_be
     ):
@@ -387,8 +388,8 @@ def _use_negative_words(sentence: SentenceDraft, group: VerbGroup) -> None:
     is_any = False
     for index in range(group.main + 1, len(tokens)):
         token = tokens[index]
-        # Continue after a comma before a final *too* ("I like it, too") and in a list ("I saw some birds,
-        # some cats and a dog").
+        # Skip a comma that does not end the clause: in "I like it, too", and in the list "I saw some birds,
+        # some cats and a dog".
         final = ends_clause(sentence, index + 1)
         added = final and tokens.get(index + 1).lower in word_class("adding-adverbs")
         if token.text == "," and (added or (is_any and sentence.inside_list(index))):
@@ -495,7 +496,7 @@ def ends_clause(sentence: SentenceDraft, index: int) -> bool:
         index: The index of the word.
 
     Returns:
-        True if a punctuation mark follows.
+        True if a punctuation mark follows the word.
     """
     return sentence.tokens.get(index + 1).tag in ("EN", "PU", "QT")
 
