@@ -31,8 +31,8 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
         persons: The new person of each node, keyed by node index.
 
     Raises:
-        RealisationError: No word expresses the nodes, or a pronoun of one of the changed persons expresses
-            none of the nodes, so that it would stay unchanged (``no-alignment``).
+        RealisationError: No word expresses the nodes, or some of the pronouns would stay unchanged, because
+            no node is aligned with them (``no-alignment``).
 
     Example:
         If the node ``i`` has the index 1, ``{1: "you"}`` changes "I love my dog." into "You love your dog."
