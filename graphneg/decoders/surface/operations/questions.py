@@ -30,7 +30,7 @@ MIN_ASKED = 3
 """Minimum number of words of a question. "What time?" is too short to be repeated."""
 MAX_ASKED = 14
 """Maximum number of words of a question. Readers do not notice a negation before a longer question."""
-# Tags of words that can be inside a subject after its auxiliary.
+# Tags of words that can be inside the subject of a question: "Has *the last train* left?"
 _IN_SUBJECT = NOUNS | {"JJ", "DT", "PS", "CD", "POS", "PN", "EX"}
 # Maximum number of words before the verb of a question: "How many of the new students came?"
 _MAX_PHRASE = 6
@@ -175,7 +175,7 @@ def _question_group(source: SentenceDraft, k: int) -> VerbGroup:
 
 
 def _limit_subject(source: SentenceDraft, group: VerbGroup, k: int) -> None:
-    """Set the end of the subject of an inverted question.
+    """Find the last word of the subject in a question such as "Is the account free of charge?".
 
     Raises:
         RealisationError: The subject is not clear (``unclear-clause``).
@@ -183,13 +183,13 @@ def _limit_subject(source: SentenceDraft, group: VerbGroup, k: int) -> None:
     if group.subject is None:
         raise RealisationError("unclear-clause", "the subject of the question was not found")
     tokens, (start, end) = source.tokens, group.subject
-    # "Is it bad news?": a pronoun is a subject of one word.
+    # In "Is it bad news?", the subject is only *it*.
     if tokens[start].lower in words_of("pronoun-subjects"):
         end = start + 1
-    # "How was school today?" becomes "how school was today".
+    # In "How was school today?", the subject is only *school*.
     elif end - start > 1 and tokens[end - 1].lower in TIME_NOUNS and tokens[end - 2].tag in NOUNS:
         end -= 1
-    # "Is the account free of charge?": the subject ends before *free*, which expresses the top node.
+    # In "Is the account free of charge?", the subject ends before *free*, the word of the top node.
     elif group.first == 0 and group.verb.is_be and len(group.chain) == 1:
         end = min([index for index in source.indices(k) if start < index < end], default=end)
         if end == len(tokens):
@@ -201,11 +201,11 @@ def _limit_subject(source: SentenceDraft, group: VerbGroup, k: int) -> None:
 
 
 def _refuse_formula(source: SentenceDraft) -> None:
-    """Refuse words that are no question, or that nobody would repeat as a wish to know something.
+    """Refuse questions such as "How are you?", which make no sense after "I want to know".
 
     Raises:
-        RealisationError: The words are no plain question (``unclear-clause``), or a formula, an offer or a
-            request such as "How are you?" (``unsupported-edit``).
+        RealisationError: The question is incomplete, too short or too long (``unclear-clause``), or it does
+            not ask for an answer, such as "How are you?" (``unsupported-edit``).
     """
     tokens = source.tokens
     words = [token.lower for token in tokens]
