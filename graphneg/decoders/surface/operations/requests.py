@@ -58,7 +58,7 @@ def state_request(source: SentenceDraft, k: int) -> None:
 
 
 def _cut_request(source: SentenceDraft) -> str:
-    """Remove the words before the verb of a request, such as "may I".
+    """Remove the words before the verb of a request, such as "may I", and return who would act.
 
     Returns:
         Who would act:
@@ -80,10 +80,10 @@ def _cut_request(source: SentenceDraft) -> str:
 
 
 def _keep_action(source: SentenceDraft, k: int) -> None:
-    """Remove another main clause behind the request: "Sit down, and I'll call him" -> "Sit down".
+    """Remove the main clause that follows a request: "Sit down, and I'll call him" -> "Sit down".
 
     Raises:
-        RealisationError: The other clause contains words of the request (``unclear-clause``).
+        RealisationError: The graph shows that this clause belongs to the request (``unclear-clause``).
     """
     tokens = source.tokens
     for group in source.parse_verbs():
@@ -101,11 +101,11 @@ def _keep_action(source: SentenceDraft, k: int) -> None:
 
 
 def _refuse_formula(source: SentenceDraft, wanted: str) -> None:
-    """Refuse words that are no request, or that nobody would repeat as a wish.
+    """Refuse requests such as "Hold on", which make no sense after "I want you to".
 
     Raises:
-        RealisationError: The words are no plain verb with its arguments (``unclear-clause``), or a formula
-            such as "Hold on" (``unsupported-edit``).
+        RealisationError: The request does not consist of a verb and its arguments (``unclear-clause``), or it
+            is a formula (``unsupported-edit``).
     """
     tokens = source.tokens
     words = [token.lower for token in tokens]
