@@ -48,7 +48,7 @@ MAX_WORDS = 18
 MIN_WORDS = 3
 """Minimum number of words in a sentence that a reply repeats. Shorter sentences are answers or formulas: "I
 know." """
-# If at most this number of words follow the last comma of a sentence, they can be left out: ", you know".
+# Maximum number of words after the last comma of a sentence that can be left out: ", you know".
 _ASIDE = 3
 # Full forms such as "do not", which most texts contract. If a dialogue contains one of them, replies are
 # written without contractions, too.
@@ -57,8 +57,8 @@ _WRITTEN_OUT = re.compile(
     r"|i (?:am|have been|will)|(?:you|we|they) are|it is)\b",
     re.IGNORECASE,
 )
-# *Such* and *rather* may refer to another sentence. Before a word with one of these tags, they only express a
-# degree: "such a nice day", "rather cold".
+# *Such* may refer to an earlier sentence ("I never do such things"). Before a word with one of these tags, it
+# does not: "such *a* nice day". The same is true for *rather*: "rather *cold*".
 _AFTER_DEGREES = {"such": ("DT",), "rather": ("JJ", "RB")}
 # The number of hours on a clock face.
 _HOURS = 12
@@ -170,7 +170,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         (
             token
             for index, token in enumerate(tokens)
-            # "Such a nice day" and "rather cold" refer to nothing.
+            # Skip *such* and *rather* if they do not refer to an earlier sentence: "such a nice day", "rather
+            # cold".
             if token.lower in pointers
             and tokens.get(index + 1).tag not in _AFTER_DEGREES.get(token.lower, ())
         ),
@@ -216,7 +217,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         # Some texts end a sentence after a title: "I'd like to speak to Mr . Chen ."
         or last.lower in TITLES
         or last.lower in word_class("indefinite-articles") | {"the"}
-        # "I want to change some U . S . dollars": a text with spaces ends the sentence after each letter.
+        # "I want to change some U . S . dollars": with these spaces, each letter seems to end a sentence.
         or (len(last.text) == 1 and last.capital and last.text != "I")
         or (last.expanded in DO | HAVE and len(words) < 4),
         # "must be" and "must have" express a conclusion ("She must be tired"), but "must go" does not.
@@ -320,7 +321,7 @@ def _is_name(token: Token) -> bool:
 
 
 def _is_last_verb(source: SentenceDraft, comma: int) -> bool:
-    """Return whether all verbs of a sentence are before a comma: "It stops there, at the bank"."""
+    """Return whether no verb follows a comma, as in "It stops there, at the bank"."""
     groups = source.parse_verbs()
     return bool(groups) and all(group.main < comma for group in groups)
 
@@ -333,16 +334,17 @@ def keep_text(source: SentenceDraft, k: int) -> None:
             (``no-alignment``).
     """
     _join_titles(source)
-    # Ignore pronouns. In "I'm late. I'm sorry.", both "I" express the same node. Its first word is in the
-    # first sentence, even if the clause is in the second sentence.
+    # Ignore pronouns. In "I'm late. I'm sorry.", both "I" express the same node, so the pronoun does not show
+    # which of the two sentences is meant.
     indices = [
         index
         for inner in range(k, source.node(k).subtree_last + 1)
         if source.node(inner).concept not in PRONOUNS
         for index in source.indices(inner)[:1]
     ]
-    # Find the sentence by the head of the clause. Its other nodes may be expressed in another sentence: in "I
-    # have a dog. It barks.", "dog" also stands for "it".
+    # Find the sentence by the word of the clause's head, such as *barks* in "I have a dog. It barks." Other
+    # words may be misleading: in the graph, the subject of *barks* is ``dog``, whose word is in the first
+    # sentence.
     bounds = {source.sentence_bounds(index) for index in source.indices(k)[:1] or indices}
     if len(bounds) != 1:
         raise RealisationError("no-alignment", "the words of the sentence to repeat are not clear")
@@ -355,7 +357,7 @@ def keep_text(source: SentenceDraft, k: int) -> None:
         if before.is_be and after.tag in ("VB", "VBP") and "ADJ" in readings(after.lower):
             after.tag = "JJ"
         source.tokens.remove(token)
-    # "Actually, I like it." begins with the comma now.
+    # Remove the comma that is left over at the start: ", I like it." without *actually*.
     source.cut(0, source.tokens.run_end(0, ("PU", "EN")))
 
 
@@ -382,7 +384,8 @@ def _cut_opening_phrase(source: SentenceDraft) -> None:
     if group is None or group.subject is None or group.inverted or group.subject[0] != comma + 1:
         return
     fixed = "_".join(token.lower for token in opening) in words_of("opening-phrases")
-    # "In my car" is a phrase, but "in Rome, Paris" may begin a list.
+    # A prepositional phrase can be removed ("In my car, I sing"), but not the first item of a list ("In Rome,
+    # Paris and Oslo, I sang").
     phrase_of = opening[:1] and opening[0].tag in ("IN", "TO") and not source.inside_list(comma)
     changed = words_of("hedges") | word_class("negative-words") | word_class("clause-openings")
     plain = all(token.tag not in (*VERBS, "MD", "AX", "WP", "NEG") for token in opening)
@@ -408,7 +411,7 @@ def _cut_question_tag(source: SentenceDraft) -> None:
 def _keep_main_clause(source: SentenceDraft, k: int) -> None:
     """Keep only the main clause that a node heads: "I'm tired, but I have to go" -> "I have to go".
 
-    Other clauses are kept if they express nodes below ``k``.
+    If another clause contains words for nodes below ``k``, nothing is removed.
     """
     tokens = source.tokens
     groups = [group for group in source.parse_verbs() if group.is_main and group.kind == "finite"]
@@ -500,7 +503,8 @@ def cut_asides(source: SentenceDraft) -> None:
     tokens = source.tokens
     while True:
         end = tokens.run_start(len(tokens), ("EN",))
-        # "I'm having a few problems though." contrasts the sentence with another one, even without a comma.
+        # Remove *though*, also without a comma: "I'm having a few problems though." It refers to an earlier
+        # sentence.
         if end > 2 and tokens[end - 1].lower == "though":
             source.cut(end - 1, end)
             end -= 1
@@ -566,16 +570,17 @@ def exchange_speakers(source: SentenceDraft, persons: Mapping[str, str] | None =
 
 
 def refuse_other_person(source: SentenceDraft, old: str, new: str) -> None:
-    """Refuse to change the person of a pronoun in a repeated sentence if the pronoun is not the subject.
+    """Refuse a change of person in a repeated sentence unless it makes a natural question.
 
     Args:
         source: The sentence before its pronouns are exchanged ("I have to go").
         old: The person to change, as a subject pronoun.
-        new: The new person. If it equals ``old``, the reply keeps the pronoun. This is accepted only in
-            sentences with a modal, a duty or a plan: "So I have to go?", but not "So I'm hungry?".
+        new: The new person. If it equals ``old``, the other speaker also says *I*. This is natural only for a
+            duty or a plan: "So I have to go?", but not "So I'm hungry?"
 
     Raises:
-        RealisationError: The pronoun is not the subject, or cannot be kept (``unclear-clause``).
+        RealisationError: The pronoun is not the subject, or ``new`` equals ``old`` in a sentence without a
+            duty or a plan (``unclear-clause``).
     """
     first = source.tokens.get(0)
     if old not in {person for person, _ in pronoun_cases(first.text)} or first.tag == "PS":
@@ -681,7 +686,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
         raise RealisationError("unclear-clause", "the phrase to ask for is a part of a longer phrase")
     elif before.tag not in (*VERBS, "AX", "IN", "TO", "RP", "PRO"):
         raise RealisationError("unclear-clause", "the phrase to ask for is not the object of a verb")
-    # Refuse a phrase that is the object of a clause other than the main clause.
+    # Refuse the object of a subordinate clause: *tea* in "I know he likes tea".
     elif before.tag in VERBS and start - 1 != group.main and tokens.get(start - 2).tag != "TO":
         raise RealisationError("unclear-clause", "the phrase to ask for is the object of another clause")
     if tokens.get(start - 1).tag in ("DT", "CD", "PS", "CC"):
@@ -715,16 +720,19 @@ def _refuse_unnatural_question(source: SentenceDraft, group: VerbGroup, word: st
         RealisationError: The question would not be natural (``unclear-clause``).
     """
     tokens = source.tokens
-    # "A pipe burst in my wall", "There are stores in Paris": the question would not be about a known thing.
+    # Refuse to ask about a thing that the sentence introduces: "A pipe burst in my wall" -> "Where did a pipe
+    # burst?", "There are stores in Paris" -> "Where are there stores?"
     refuse_indefinite(source)
     if tokens[0].lower in ("there", "here"):
         raise RealisationError("unclear-clause", "the sentence says only that something exists")
-    # "What will you send a message and take?": only one of the joined parts is asked for.
+    # Refuse sentences with *and*, because the question would ask only for one of the joined parts: "What will
+    # you send a message and take?"
     if any(token.tag == "CC" for token in tokens):
         raise RealisationError(
             "unclear-clause", "the sentence has joined parts, of which only one is asked for"
         )
-    # "I need a manager to be my spokesperson" -> "Who do you need a manager to be?"
+    # Refuse to ask for the object of an infinitive after a noun: "I need a manager to be my spokesperson"
+    # would become "Who do you need a manager to be?"
     loose = any(
         token.tag == "TO"
         and tokens.get(index + 1).tag == "VB"
@@ -744,13 +752,14 @@ def _refuse_unnatural_question(source: SentenceDraft, group: VerbGroup, word: st
     verb = before if before.tag in (*VERBS, "AX") else tokens.get(start - 2)
     if verb.tag not in (*VERBS, "AX"):
         raise RealisationError("unclear-clause", "the phrase to ask for does not belong to the verb")
-    # Nobody asks "What do you have?" for "I have a headache".
+    # Refuse to ask for what follows *be* or *have*: "What do you have?" is no natural question for "I have a
+    # headache".
     if verb.is_be or tokens[group.main].is_be or verb.expanded in HAVE:
         raise RealisationError("unclear-clause", f"nobody asks for what follows '{verb.text}'")
 
 
 def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int) -> None:
-    """Refuse to ask *when* or *where* if the time or place is not at the end of the sentence or not unique.
+    """Refuse to ask *when* or *where* unless the time or place is unique and at the end of the sentence.
 
     Raises:
         RealisationError: The question would be strange (``unclear-clause``), for example because another time
@@ -785,8 +794,8 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
         and any(token.tag in ("IN", "TO") for token in tokens[group.main : start - 1])
     ):
         raise RealisationError("unclear-clause", "the time may belong to another phrase")
-    # If another time remained, the question would be wrong: "When will you call me sometime?", "When does it
-    # leave at half past seven?"
+    # Refuse to ask *when* if the sentence contains a second time, which would remain in the question: "When
+    # will you call me *sometime*?", "When does it leave *at half past seven*?"
     if any(token.tag == "CD" or token.lower in TIME_NOUNS | _SOME_TIME for token in others):
         raise RealisationError("unclear-clause", "another time would remain")
     # Refuse to ask a perfect with *when* alone: "When have you been here?" is not English, but "Since when
@@ -800,7 +809,7 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
 
 
 def correct_changed_sentence(source: SentenceDraft) -> None:
-    """Correct *less* in a changed sentence, and refuse a new time word at a wrong position.
+    """Correct a sentence in which an edit has replaced a word, or refuse it if the new word does not fit.
 
     *Less* becomes *fewer* before a plural: "two less days" -> "two fewer days".
 
@@ -808,8 +817,8 @@ def correct_changed_sentence(source: SentenceDraft) -> None:
         source: The sentence, edited in place.
 
     Raises:
-        RealisationError: A new time word cannot be used at its position ("I have been here after", "I
-            yesterday came") or with the duration of the sentence (``unclear-clause``).
+        RealisationError: A new word does not fit its position ("I yesterday came"), a duration ("for two days
+            yesterday"), an hour ("at 72 pm") or another word of the sentence (``unclear-clause``).
     """
     tokens = source.tokens
     group = next((group for group in source.parse_verbs() if group.is_main), None)
@@ -853,11 +862,11 @@ def _has_duration(tokens: Tokens) -> bool:
 
 
 def put_into_frame(source: SentenceDraft, form: ReplyFrame) -> None:
-    """Write the opening words, the word order and the end mark of a reply frame.
+    """Turn a statement into a reply such as "So ...?" or "Why ...?".
 
     Args:
         source: The sentence, edited in place.
-        form: The frame.
+        form: The reply frame: its first words, its word order and its end mark.
 
     Raises:
         RealisationError: The clause cannot be inverted (``unclear-clause``).
