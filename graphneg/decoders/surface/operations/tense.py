@@ -26,7 +26,8 @@ TENSES = word_map("tenses-of-times")
 _PAST_LEMMAS = word_map("past-lemmas")
 # Tags of tokens after which a clause can begin.
 _STARTS = frozenset({"EN", "QT", "PU", "CC", "SC", "UH"})
-# Maximum number of tokens from a conjunction to the subject of the clause that the conjunction adds.
+# Maximum number of tokens between a conjunction and the subject of its clause: "She sang *and then he*
+# danced".
 _JOIN_REACH = 3
 
 
