@@ -200,7 +200,8 @@ def _write(sentence: SentenceDraft, token: Token, words: list[str]) -> None:
     first, *rest = words
     sentence.rewrite(token, first)
     index, verbal = sentence.tokens.index_of(token) + 1, token.tag in VERBS
-    # A particle is inserted after an object pronoun: "I saw it" -> "I took it away".
+    # Put the particle of a new verb after an object pronoun: with *take away*, "I saw it" becomes "I took it
+    # away".
     if rest and verbal and sentence.tokens.get(index).tag == "PRO":
         index += 1
     sentence.insert(index, *[Token(word, "RB" if verbal else token.tag) for word in rest])
@@ -365,7 +366,7 @@ def is_nominal(concept: str, word: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _nouns_of(concept: str) -> tuple[str, ...]:
-    """Return the nouns that PropBank lists as aliases of a frame: *departure* for ``depart-01``."""
+    """Return the nouns that PropBank lists as words for a frame: *departure* for ``depart-01``."""
     aliases = load_frames().aliases.items()
     return tuple(word for (pos, word), frames in aliases if pos == "n" and concept in frames)
 
