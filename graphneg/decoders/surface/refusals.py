@@ -106,7 +106,7 @@ def refuse_misplaced_word(sentence: SentenceDraft, index: int, old: str, wanted:
         index: The index of the old word.
         old: The lemma of the old word.
         wanted: The lemma of the new word.
-        role: The role of the node that the word expresses; empty for the root of the graph.
+        role: The role of the node that the word expresses; empty for the top of the graph.
     """
     tokens, token = sentence.tokens, sentence.tokens[index]
     after, after2 = tokens.get(index + 1), tokens.get(index + 2)
