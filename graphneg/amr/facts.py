@@ -201,7 +201,7 @@ class _Facts:
         return found | ({"roles": self._nouns.roles(k)} if self.view.is_frame[k] else {"roles": []})
 
     def _noun(self, k: int) -> Facts:
-        """Return the properties by which transforms find replacements for a noun, such as its kind."""
+        """Return the properties by which transforms find a replacement for a noun, such as its kind."""
         nouns = self._nouns
         found: Facts = {
             "argument_type": nouns.argument_type(k),
