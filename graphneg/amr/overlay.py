@@ -192,7 +192,7 @@ class _Tree:
         node.align = node.span = None
 
     def _add(self, edit: Edit) -> None:
-        """Add a leaf under a node.
+        """Add a leaf such as ``:polarity -`` under a node.
 
         Raises:
             TransformError: The edit is incomplete, or the node already has a polarity or mode.
@@ -429,8 +429,8 @@ class _Tree:
         assert place.parent is not None
         clause.role = place.role
         place.parent.attach(clause, place.detach())
-        # In "I'm surprised that you phoned me", *I* and *me* are the same person. So the frame's ``(i / i)``
-        # becomes a repeated variable that refers to the node for *me*.
+        # In "I'm surprised that you phoned me", *I* and *me* are the same person. So the ``(i / i)`` of the
+        # template "I'm surprised that ..." becomes a repeated variable, which refers to the node for *me*.
         own = {node.concept: node for node in clause.walk() if node.concept in _SWAPPED_PRONOUNS}
         for node in frame.below:
             if node is not clause and node.concept in own:
@@ -519,7 +519,7 @@ def _parsed(penman: str) -> AmrGraph:
 
 
 def _source_of(edit: Edit, sources: Mapping[str, AmrGraph]) -> AmrGraph:
-    """Return the graph from which an edit copies.
+    """Return the source graph of an edit, from which the edit copies a subtree.
 
     Raises:
         TransformError: The graph or the node to copy is missing.
@@ -555,7 +555,7 @@ def _refuse_constant(node: MutableNode, edit: Edit) -> None:
 
 
 def _next_role(node: MutableNode, role: str) -> str:
-    """Add the next free number to the roles ``snt`` and ``op``; return other roles unchanged."""
+    """Add the next free number to the role ``op`` or ``snt``: ``op3`` after ``op2``. Keep other roles."""
     if role not in ("snt", "op"):
         return role
     taken = [int(m[2]) for child in node.below if (m := _NUMBERED.match(child.role or "")) and m[1] == role]
