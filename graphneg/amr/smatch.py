@@ -129,7 +129,7 @@ def matcher(seed: int, measures: Sequence[str] = MEASURES) -> Callable[[Sequence
     Raises `InputError` if the package ``smatch`` is not installed.
 
     Args:
-        seed: Seed for the random choices of the matching. The same seed gives the same counts.
+        seed: Seed for the random choices of the matching. The same seed gives the same results.
         measures: The names of the measures to compute.
 
     Returns:
@@ -233,7 +233,7 @@ class _Package:
     def _count_triples(
         self, pair: int, measure: str, predicted: tuple[Triples, Triples], gold: tuple[Triples, Triples]
     ) -> Tally:
-        """Return the counts of one measure for a pair of graphs."""
+        """Count the matched, predicted and gold triples of a pair of graphs for one measure."""
         reading = measure == REENTRANCY
         if measure in _LABELS:
             labels, others = (_LABELS[measure](graphs[reading]) for graphs in (predicted, gold))
@@ -383,7 +383,7 @@ class MeasureScores:
     Attributes:
         pairs: The number of pairs in which at least one graph has a triple that the measure counts.
         micro: The score computed from the summed counts of all pairs.
-        macro: The mean of the scores of the counted pairs (see ``pairs``).
+        macro: The mean of the scores of these pairs.
         micro_interval: Lower and upper bound of the confidence interval of the micro F1.
         macro_interval: Lower and upper bound of the confidence interval of the macro F1.
     """
@@ -399,7 +399,7 @@ def score(tally: Tally) -> Score:
     """Compute precision, recall and F1 from counts.
 
     Args:
-        tally: The counts of one pair of graphs, or the sums over several pairs.
+        tally: The numbers of matched, predicted and gold triples, of one pair or of several pairs.
 
     Returns:
         The scores. A score whose denominator is 0 is 0.
@@ -418,7 +418,7 @@ def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScor
     """Compute the scores of one measure over many pairs, with bootstrap intervals.
 
     Args:
-        tallies: The counts of each pair.
+        tallies: For each pair, its numbers of matched, predicted and gold triples.
         resamples: Number of bootstrap resamples; 0 computes no intervals.
         seed: Seed for drawing the resamples.
 
