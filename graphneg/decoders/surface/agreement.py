@@ -184,7 +184,8 @@ def third_person(tokens: Sequence[Token], person: str) -> str:
         person: The pronoun for the replaced noun phrase.
 
     Returns:
-        A subject pronoun in lower case. If the noun fits both *he* and *she*, ``person`` is kept if possible.
+        A subject pronoun in lower case. *Friend*, for example, may be *he* or *she*, so it keeps the old
+        pronoun.
 
     Example:
         "the girl" gives ``she``, "the car" gives ``it``, "my friend" instead of *she* gives ``she``.
