@@ -180,10 +180,10 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     plain = [edit for edit in own if edit.op != "wrap" and edit not in appended and edit.position >= 0]
     # Steps 2 to 4: replace words, remove words, and change the negation, the mood and the time of clauses.
     _change(sentence, plain, sources)
-    # 5. Put the sentence under a new predicate.
+    # Step 5: put the sentence under a new predicate: "I doubt that ...".
     _wrap(sentence, own)
     text = sentence.finish()
-    # 6. Append copies of other turns, or of one sentence of a turn.
+    # Step 6: append copies of other turns, or of single sentences of other turns.
     for edit in appended:
         if edit.role is None or not edit.role.startswith("snt"):
             raise RealisationError("unsupported-edit", f"a subtree can't be added in the role :{edit.role}")
@@ -199,13 +199,13 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 
 def _change(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> None:
     """Apply the edits that change words and clauses, in the order that the module docstring lists."""
-    # 2. Replace words.
+    # Step 2: replace words.
     _change_words(sentence, edits, sources)
-    # 3. Remove the words of dropped subtrees.
+    # Step 3: remove the words of the subtrees that edits drop from the graph.
     for edit in edits:
         if edit.op == "drop" and sentence.node(edit.position).role not in CLAUSE_MARKS:
             drop(sentence, edit.position)
-    # 4. Change the negation, mood and time of clauses.
+    # Step 4: change the negation, the mood and the time of clauses.
     for edit in edits:
         if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.position).role in CLAUSE_MARKS):
             _change_clause(sentence, edit)
@@ -328,7 +328,7 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
 
 
 def _edits_of_copy(copied_by: Edit, edits: Sequence[Edit]) -> list[Edit]:
-    """Return the edits that change a copied sentence. Remove ``copy_of`` to apply them to the copy."""
+    """Return the edits of a copied sentence, without ``copy_of``, so that they apply to the copy itself."""
     return [
         edit._replace(copy_of=None)
         for edit in edits
