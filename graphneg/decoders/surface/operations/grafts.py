@@ -45,9 +45,9 @@ from graphneg.decoders.surface.refusals import refuse_expletive, refuse_graft
 from graphneg.english.tagging import VERBS
 from graphneg.english.words import readings, word_class
 
-# Values of `Token.original_index` for copied tokens start here, above all indices of the edited text. Tokens
-# with consecutive values keep the white space between them. So copied tokens keep their own spacing, but not
-# that to the tokens of the edited text.
+# Start of the values of `Token.original_index` for copied tokens. Tokens with consecutive values keep the
+# white space between them. So a copied phrase keeps its spacing inside, and only the spacing at its two ends
+# is chosen anew.
 _COUNT_FROM = 1_000_000
 # Kinds of phrases with a verb as their head.
 _VERBAL = frozenset({"verb", "clause", "predicate"})
@@ -217,7 +217,7 @@ def graft(sentence: SentenceDraft, k: int, source: SentenceDraft, from_position:
 
 
 def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """Replace a phrase by a phrase of a different kind, and change the new phrase as little as possible.
+    """Replace a phrase by a phrase of a different kind: "I like *the dog*" -> "I like *seeing it*".
 
     Raises:
         RealisationError: A phrase of the new kind cannot replace one of the old kind (``kind-mismatch``).
