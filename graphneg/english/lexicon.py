@@ -232,13 +232,13 @@ class Antonym(NamedTuple):
     Attributes:
         word: The word that is replaced.
         used_as: The use of the word in which it may be replaced: ``noun``, ``modifier``, or a frame id such
-            as ``like-01``. ``frame`` stands for all frames of the word that are not in ``known``.
+            as ``like-01``. ``frame`` stands for all frames of the word except those in ``known``.
         replacement: The word or the frame id that replaces the word, such as ``dislike-01``.
         is_frame: Whether ``replacement`` is a frame id and not a word.
         modified_kinds: The word is replaced only if it refers to a thing of one of these kinds, such as
             ``person``; ``None`` allows all kinds.
-        known: The ids of the frames that ``frame`` in ``used_as`` excludes, because each of them has its own
-            `Antonym` objects. None if ``used_as`` is not ``frame``.
+        known: If ``used_as`` is ``frame``, the ids of the frames that have an `Antonym` of their own;
+            otherwise None.
     """
 
     word: str
