@@ -76,7 +76,7 @@ def reply_frame(name: str, voice: str) -> ReplyFrame | None:
 
 
 def frames_of(voice: str) -> tuple[str, ...]:
-    """Return the names of the reply frames for sentences of one speaker.
+    """Return the names of the reply frames that repeat a sentence of a given speaker.
 
     Args:
         voice: Who said the sentence: one of `VOICES`.
