@@ -132,7 +132,8 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
     adjusted = dict(costs)
     for known in costs:
         is_verb = known in _VERB_TAGS
-        # In "a long walk", the concept is "walk" and not walk-01, so a verb tag becomes more costly.
+        # In "a long walk", *walk* expresses the concept ``walk`` and not the frame ``walk-01``. So make a
+        # verb tag more costly.
         if frame == "plain" and is_verb:
             adjusted[known] += 2.0
         elif frame == "verb" and not is_verb and known != "AX":
@@ -146,7 +147,7 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
 
 @lru_cache(maxsize=65536)
 def _emissions(token: str, sentence_start: bool) -> Costs:
-    """Return the tag costs of a token, regardless of its context."""
+    """Return the cost of each possible tag of a token, regardless of the tokens around it."""
     low = token.lower().replace("’", "'")
     if not any(character.isalnum() for character in token):
         # A sentence ends at "." and "...", but not at ".,".
@@ -176,7 +177,7 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
 
 @lru_cache(maxsize=65536)
 def _open_class(low: str) -> Costs:
-    """Return the tag costs of an open-class word, from the dictionary or from the ending of the word."""
+    """Return the cost of each possible tag of a content word, from the dictionary or from its ending."""
     costs: Costs = {}
     by_upos = readings(low)
     for upos, lemmas in by_upos.items():
