@@ -144,7 +144,7 @@ class _Facts:
     """The properties of one graph's nodes, combined from its clauses, nouns and times."""
 
     def __init__(self, graph: AmrGraph, text: str, lexicon: Lexicon) -> None:
-        """Create the objects that find the clauses, nouns and times of the graph."""
+        """Find the clauses, the nouns and the times of the graph."""
         self.view = AmrView(graph, lexicon)
         self.clauses = Clauses(self.view)
         self._nouns = Nouns(self.view)
