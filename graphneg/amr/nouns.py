@@ -317,8 +317,8 @@ class Nouns:
         view, found = self._view, dict[str, None]()
         for role, above in view.roles_in[k]:
             if role in ("ARG0", "ARG1") and view.is_frame[above]:
-                # In "The train arrives", ``arrive-01`` has no ARG0. The counts of its subjects may be stored
-                # under ARG1 or under ARG0, so both are looked up.
+                # In "The train arrives", ``arrive-01`` has no ARG0. The table of selectional preferences may
+                # list its subjects under ARG1 or under ARG0, so look up both roles.
                 acts = any(other == "ARG0" for other, _ in view.roles_out[above])
                 for one in (role,) if acts else ("ARG1", "ARG0"):
                     found.update(dict.fromkeys(preferred_nouns(view.labels[above], one, self._kinds(k))))
