@@ -398,7 +398,7 @@ class _Tree:
         :ARG0 (y / you) :ARG1 (t / tea)) :ARG0 (a / amr-unknown))``: "Why do you like tea?"
 
         Raises:
-            TransformError: The edit does not replace the whole graph, or its frame does not exist.
+            TransformError: The edit does not replace the whole graph, or its reply frame does not exist.
         """
         if edit.position != 0 or edit.role is not None:
             raise TransformError(
