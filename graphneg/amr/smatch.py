@@ -54,7 +54,7 @@ _CHUNK = 100
 
 
 class Tally(NamedTuple):
-    """The counts from which the scores of one pair of graphs are computed.
+    """The numbers of triples from which the scores of one pair of graphs are computed.
 
     Most measures count triples. The measures of concepts, named entities and negation count concepts.
 
