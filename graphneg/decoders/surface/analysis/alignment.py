@@ -76,7 +76,7 @@ class AlignmentCache:
         self._kept: dict[tuple[str, str], AlignedText] = {}
 
     def get(self, text: str, graph: AmrGraph) -> AlignedText:
-        """Return a text with its tokens, their tags and the alignment of its graph.
+        """Tokenize and tag a text, and align its tokens with the nodes of its graph.
 
         Args:
             text: The text to align.
