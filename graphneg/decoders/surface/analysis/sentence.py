@@ -150,9 +150,9 @@ class SentenceDraft(Draft):
             group: A verb group of the text, or None.
 
         Returns:
-            The given group itself if it is finite or imperative. Otherwise the finite group before it: *want*
-            for "to go" in "I want to go". None if no finite group precedes it in the sentence, or if a
-            conjunction or a question word is between the two groups.
+            The given group itself if it is finite or imperative. For any other group, the finite group before
+            it: *want* for "to go" in "I want to go". None if the sentence contains no finite group before it,
+            or if a conjunction or a question word is between the two groups.
         """
         if group is None or group.is_main:
             return group
