@@ -254,7 +254,7 @@ def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sourc
 
 
 def _change_clause(sentence: SentenceDraft, edit: Edit) -> None:
-    """Add a polarity, a mood or a time to a clause, or remove a polarity or a mood from it.
+    """Add a negation, a mood or a time to a clause, or remove a negation or a mood from it.
 
     Raises:
         RealisationError: The edit adds or removes something else, such as a quantity (``unsupported-edit``).
