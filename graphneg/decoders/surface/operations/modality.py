@@ -40,8 +40,8 @@ def plain_predicate(source: SentenceDraft, k: int) -> tuple[Token, str, bool]:
         the past tense.
 
     Raises:
-        RealisationError: The clause is negative, or a word between its subject and its verb is neither a verb
-            nor an adverb that can be left out (``unclear-clause``).
+        RealisationError: The clause is negative, or a word between its subject and its main verb cannot be
+            left out (``unclear-clause``).
     """
     group, tokens = _main(source), source.tokens
     if group.negations or any(token.tag == "NEG" for token in tokens):
