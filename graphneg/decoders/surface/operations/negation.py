@@ -133,8 +133,8 @@ def _remove_doubt(sentence: SentenceDraft, group: VerbGroup) -> None:
     The reason is that "Maybe I did not see it" would not contradict "Maybe I saw it".
 
     Raises:
-        RealisationError: The adverb is neither next to the verb nor next to the subject, so that it cannot be
-            removed (``unclear-clause``).
+        RealisationError: The sentence contains such an adverb at another position, where it would remain
+            (``unclear-clause``).
     """
     start, tokens = group.start, sentence.tokens
     for index in (group.first - 1, start - 1):
@@ -441,8 +441,8 @@ def _denies_each(sentence: SentenceDraft, group: VerbGroup, k: int, joint: int) 
         joint: The index of the token *and*.
 
     Returns:
-        False if *and* joins clauses, or objects that belong together: "between A and B", "both A and B",
-        "salt and pepper". Otherwise True.
+        True for "I do not have a cough and a fever". False if *and* joins clauses, or objects that belong
+        together: "between A and B", "both A and B", "salt and pepper".
     """
     tokens = sentence.tokens
     end = max([joint + 1, *(index for index in sentence.subtree_indices(k) if index > joint)]) + 1
