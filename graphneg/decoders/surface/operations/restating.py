@@ -570,7 +570,7 @@ def exchange_speakers(source: SentenceDraft, persons: Mapping[str, str] | None =
 
 
 def refuse_other_person(source: SentenceDraft, old: str, new: str) -> None:
-    """Refuse a change of person in a repeated sentence unless it makes a natural question.
+    """Refuse a change of person in a repeated sentence if nobody would ask the changed sentence.
 
     Args:
         source: The sentence before its pronouns are exchanged ("I have to go").
