@@ -29,19 +29,19 @@ class ReplyFrame(NamedTuple):
     """A row of ``reply_frames.tsv``.
 
     Attributes:
-        name: Name of the frame.
-        voice: Who said the sentence: one of `VOICES`.
-        graph: AMR graph in PENMAN notation. The node with the concept `CLAUSE` stands for the
+        name: Name of the frame, such as ``why``.
+        voice: Who said the repeated sentence: ``own`` (the speaker of the reply) or ``other``.
+        graph: AMR graph of the reply in PENMAN notation. The node with the concept `CLAUSE` stands for the
             repeated sentence.
-        opening: Words before the sentence; empty if there are none.
-        order: Word order of the sentence: ``plain``, ``inverted`` ("do you like it"), or ``asked`` for a
-            question about one of its phrases ("what do you like").
+        opening: Words of the reply before the repeated sentence, such as *So*; empty if there are none.
+        order: Word order of the repeated sentence: ``plain``, ``inverted`` ("do you like it"), or ``asked``
+            for a question about one of its phrases ("what do you like").
         mark: End mark of the reply.
-        allows_unchanged: ``yes`` if the reply can be right when it repeats the sentence unchanged: A says "I
-            like tea.", B asks "Why do you like tea?" Otherwise ``no``.
-        allows_context_twin: ``yes`` if the reply can be right when the change is also made in the earlier
+        allows_unchanged: ``yes`` if the reply is usually right when it repeats the sentence unchanged: A says
+            "I like tea.", B asks "Why do you like tea?" Otherwise ``no``.
+        allows_context_twin: ``yes`` if the reply is usually right when the change is also made in the earlier
             turn: A says "I don't like tea.", B asks "Why don't you like tea?" Otherwise ``no``.
-        example: An example.
+        example: An example of a reply.
     """
 
     name: str
@@ -66,8 +66,8 @@ def reply_frame(name: str, voice: str) -> ReplyFrame | None:
     """Return the reply frame with a given name.
 
     Args:
-        name: Name of the frame.
-        voice: Who said the sentence: one of `VOICES`.
+        name: Name of the reply frame, such as ``why``.
+        voice: Who said the repeated sentence: ``own`` (the speaker of the reply) or ``other``.
 
     Returns:
         The reply frame, or None if the table has no row with this name and voice.
@@ -79,7 +79,7 @@ def frames_of(voice: str) -> tuple[str, ...]:
     """Return the names of the reply frames that repeat a sentence of a given speaker.
 
     Args:
-        voice: Who said the sentence: one of `VOICES`.
+        voice: Who said the repeated sentence: ``own`` (the speaker of the reply) or ``other``.
 
     Returns:
         The names in the order of the table.
