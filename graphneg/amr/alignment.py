@@ -44,8 +44,8 @@ Span = tuple[int, int]
 # Concepts that have no token of their own and share the token of a child. For *teacher*, the graph is
 # ``(p / person :ARG0-of (t / teach-01))``: ``person`` shares the token of ``teach-01``.
 _SHARES = re.compile(r"^(?:person|thing|have-(?:rel|org)-role-91|.*-(?:entity|quantity))$")
-# The question words that may express an ``amr-unknown``. The first table is keyed by the concept of the
-# parent node, the second by the role: *where* expresses ``:location amr-unknown``.
+# The question words that may express ``amr-unknown``, by the concept of its parent or by its role. For
+# example, *where* expresses ``:location amr-unknown``.
 _WH_BY_PARENT = {"cause-01": ("why", "how"), "be-located-at-91": ("where",)}
 _WH_BY_ROLE = {
     "location": ("where",),
@@ -326,7 +326,7 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
             if longer is None or (tokens[end].lower() in ("and", "-") and end == place):
                 break
             end, value = end + 1, longer
-        # If no number follows *and*, the span ends before it: "two and".
+        # Leave out a final *and*: in "two and a car", the number is only *two*.
         while end > place and tokens[end - 1].lower() in ("and", "-"):
             end -= 1
         if value is None or end <= place:
