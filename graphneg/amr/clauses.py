@@ -29,8 +29,8 @@ _DETAILS = frozenset(
     {"time", "location", "manner", "purpose", "duration", "frequency", "direction", "source"}
     | {"destination", "instrument", "accompanier", "topic", "beneficiary", "condition", "poss"}
 )
-# Types of clauses whose negation a transform may drop. Questions are not among them: a question makes no
-# claim, with or without its negation.
+# Types of clauses whose meaning changes if a transform drops their negation. A question asks for the same
+# information with and without it.
 _DENIABLE = frozenset({"statement", "order", "answer", "fragment", "exclamation"})
 # Types of clauses that inform the listener of something. They can be turned into questions ("Does she sing?")
 # or expressions of doubt ("I doubt that she sings").
@@ -115,7 +115,7 @@ class Clauses:
         # ...)``. If the head is a modal, the negation may also be at the verb below it: ``(p / possible-01
         # :ARG1 (g / go-02 :polarity -))``.
         denying = self._negations(k) or (inner if len(inner) == 1 and modal else [])
-        # In "Nobody came" and "I never go", a word other than "not" makes the clause negative.
+        # Find negative words other than *not*, such as *nobody* in "Nobody came" and *never* in "I never go".
         in_words = any("negative" in view.lexicon.classes_of(child.label) for child in below)
         found: dict[str, Any] = {
             "clause_type": clause,
@@ -244,15 +244,16 @@ class Clauses:
         view = self._view
         top = view.sentences[k]
         heads = [head for head in self.heads if head in view.subtree(top)]
-        # Of several main clauses, each can be repeated alone: "I have to go" in "I'm tired, and I have to
-        # go".
+        # If the sentence has several main clauses, examine only the given one, because a reply can repeat it
+        # alone: "I have to go" from "I'm tired, and I have to go".
         several = sum(head in self.main for head in heads) > 1
         if several and k not in self.main:
             return None
         start = k if several else top
         inside, whole = view.descendants(start), view.subtree(start)
         heads = [head for head in heads if head in whole]
-        # A single word, a question and reported speech ("He said that ...") are not statements to repeat.
+        # Exclude single words, questions and reported speech ("He said that ..."): a reply repeats only
+        # statements.
         if not inside or view.is_a(start, "retelling") or any(at in whole for at in view.question_nodes):
             return None
         # "I hope", "I promise" and "Thank you" are true only when they are said, so they cannot be repeated
@@ -265,8 +266,8 @@ class Clauses:
         # Asides such as "I mean" are not statements.
         if any(view.is_a(at, "aside") for at in heads):
             return None
-        # A sentence that can be repeated outside the next turn must be about something concrete: a person, a
-        # name or a noun of a known kind.
+        # Without a concrete thing, such as a person or a name, a sentence makes sense only in the next turn:
+        # "It's snowing".
         if not any(self._is_concrete(at) for at in inside):
             return None if self._is_remark(start) else "next"
         return "nearby" if any(self._refers_back(at) for at in whole) else "anywhere"
@@ -350,7 +351,8 @@ class Clauses:
         """Return whether the main verb of the sentence is missing, as in "My sister did"."""
         view = self._view
         core = [child for child in view.children[k] if (child.role or "").startswith("ARG")]
-        # In "Your neighbours might" and "My sister did", the subject is the only argument of the auxiliary.
+        # The main verb is missing if an auxiliary has only a subject: "Your neighbours might", "My sister
+        # did".
         auxiliary = view.is_a(k, "modal") or view.labels[k] == "do-02"
         return auxiliary and len(core) == 1 and not view.is_frame[core[0].position]
 
@@ -365,8 +367,8 @@ class Clauses:
             no question.
         """
         view, role, up = self._view, self._view.roles[k], self._view.nodes[k].parent
-        # A circumstance is a concept, such as the time *today*. Constants, such as the number 5, do not
-        # count.
+        # Skip constants, such as the number 5. A circumstance is always a concept, such as the time
+        # ``today``.
         if role not in _DETAILS or view.nodes[k].concept is None or up is None:
             return False
         # Skip circumstances of a subordinate clause. They are more than two roles below the top of the graph.
