@@ -99,7 +99,7 @@ def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
     if parent is not None and parent.concept == "ordinal-entity":
         keys += [(word, 10.0) for word, number in ORDINALS.items() if str(number) == value]
         keys += [(word, 9.0) for word in ("last", "final") if value == "-1"]
-    # "17:00" may be written as *17*, *5* or *five*.
+    # A time of ``"17:00"`` may be written in the text as *17*, *5* or *five*.
     if node.role == "time" and re.fullmatch(r"\d+:\d\d", value):
         hour = int(value.split(":")[0])
         spoken = [word for word, number in NUMBERS.items() if number == (hour % 12 or 12)]
