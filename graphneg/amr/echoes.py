@@ -32,7 +32,7 @@ Echoes = dict[int, list[str]]
 """Where the content of a node was stated before (`OWN`, `ASKED`, ...), keyed by node index."""
 
 _NUMBERED = frozenset({"ARG0", "ARG1", "ARG2", "ARG3", "ARG4"})
-# Placeholder for an argument that cannot be resolved, such as a third-person pronoun. It matches any word.
+# Placeholder for an argument whose referent is unknown, such as *he* or *it*. It matches any argument.
 _ANYTHING = "*"
 
 
@@ -76,7 +76,7 @@ def statements_of(view: AmrView, known: Sequence[Mapping[str, object]]) -> list[
 
 
 def _statement(view: AmrView, k: int, known: Mapping[str, object]) -> Statement | None:
-    """Return the `Statement` of a node; None for a node without content, such as ``and``."""
+    """Return the word and the arguments of a node as a `Statement`; None for a node such as ``and``."""
     node, sentence = view.nodes[k], view.sentences[k]
     # Names and numbers are compared by their type and their words, for example ``name person "Anna"``.
     if "entity_type" in known:
