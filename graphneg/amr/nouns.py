@@ -24,11 +24,12 @@ SMALL = 6
 _COMPOSED = re.compile(r".*-(of|entity|quantity)")
 _ENTITY = re.compile(r".*-(entity|quantity)")
 _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
-# Roles of the nodes that may be below a replaced noun. These nodes are removed together with the noun.
+# Roles of nodes that may be lost if the noun above them is replaced, such as ``:mod`` for *red* in "the red
+# car".
 _ROLES_BELOW_NOUN = frozenset(
     {"mod", "poss", "quant", "name", "wiki", "unit", "ord", "value", "consist-of", "polarity"}
 )
-# Roles in which a noun can be replaced by a noun from another dialogue.
+# A noun in one of these roles can be replaced by a noun from another dialogue.
 _REPLACEABLE_ROLES = _ARGUMENTS | {
     "ARG3",
     "ARG4",
@@ -65,7 +66,7 @@ class Nouns:
     """
 
     def __init__(self, view: AmrView) -> None:
-        """Find the predicates with an inanimate subject, and whether the graph contains a greeting."""
+        """Find the predicates whose subject is a thing, and test whether the graph contains a greeting."""
         self._view = view
         # Collect the predicates whose subject is neither a person nor a group: "The engine started".
         self._without_actor = {
@@ -482,8 +483,8 @@ class Nouns:
                 if not self._has_wiki_link(node.parent)
                 else None
             )
-        # The only children of the entity must be ``:name`` and ``:wiki``. In "rainy London", the modifier
-        # "rainy" might not fit the new name.
+        # Swap only entities without other children than ``:name`` and ``:wiki``. In "rainy London", the
+        # modifier *rainy* might not fit a new name.
         others = [child for child in view.children[k] if child.role != "wiki"]
         if len(others) == 1 and others[0].role == others[0].concept == "name" and self._has_wiki_link(k):
             return self._name(others[0].position, f"entity {view.labels[k]}")
@@ -511,7 +512,7 @@ class Nouns:
         return of, words
 
     def _number(self, k: int) -> tuple[str, str] | None:
-        """Return the type and the digits of a number, or None if the node is not a number to swap."""
+        """Return the type and the digits of a number; None for a node that cannot be swapped as a number."""
         view, (_, _, _, _, value, up, role, *_) = self._view, self._view.nodes[k]
         if up is None or role not in ("quant", "value") or not re.fullmatch("[0-9]+", value or ""):
             return None
