@@ -446,7 +446,8 @@ class _Tree:
         for mark in [child for child in action.below if child.role in _MARKS_OF_REQUESTS]:
             mark.detach()
         for child in action.below:
-            # In "Let's go", *we* are the speaker and the addressee. Only the speaker expresses a wish.
+            # "Let's go" becomes "I want to go", because the wish is only the speaker's. So replace *we* by
+            # *I*.
             if child.concept == "we" and child.role in ("ARG0", "ARG1"):
                 child.concept, child.var = "i", None
         wish = MutableNode(None, concept)
