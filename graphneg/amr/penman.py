@@ -87,8 +87,8 @@ class _GraphReader:
         for line in self._lines:
             self._tokens += _TOKEN.findall(line)
         self._amount = len(self._tokens)
-        # A lone quotation mark or tilde is a separate token and an error. Drop the first such token and all
-        # tokens after it, so that the parser reports errors in earlier tokens first.
+        # A quotation mark that is not closed, or a tilde without a number, is an error. Let the parser read
+        # only the tokens before it, so that it reports errors in these tokens first.
         unreadable = [self._tokens.index(mark) for mark in ('"', "~") if mark in self._tokens]
         if not text.isascii() and SURROGATE.search(text):
             unreadable.append(next(at for at, token in enumerate(self._tokens) if SURROGATE.search(token)))
