@@ -266,13 +266,13 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
         return Case.SUBJECT
     tokens, index = sentence.tokens, sentence.tokens.index_of(token)
     before, after = tokens.get(index - 1), tokens.get(index + 1)
-    # *you* and *it* can be subjects or objects. The words around the pronoun decide.
+    # Infer the case of *you* and *it* from the words around the pronoun: the form is the same in both cases.
     if _is_object(sentence, index, person):
         return Case.OBJECT
-    # In "I know you will", the pronoun before the modal is a subject.
+    # A pronoun before a modal is a subject: *you* in "I know you will".
     if index and (after.tag in ("MD", "VBZ") or after.expanded in BE - {"be"}):
         return Case.SUBJECT
-    # In "It makes you concerned" and "to see you", the pronoun is an object.
+    # A pronoun after *make* or after a plain form is an object: "It makes *you* concerned", "to see *you*".
     if (before.tag in VERBS and before.lemma in word_class("causatives")) or before.tag in ("VB", "VBG"):
         return Case.OBJECT
     subject = is_subject(sentence, token) or _opens_clause(tokens, index) or _is_inverted(tokens, index)
@@ -289,7 +289,8 @@ def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
     tokens, after = sentence.tokens, sentence.tokens.get(index + 1)
     if tokens.get(index - 1).lower in word_class("exceptions") and tokens.get(index - 2).tag == "PN":
         return True
-    # *you* is never the subject of third-person forms: "the man who saw you is here".
+    # Before a third-person form, *you* is an object, because it cannot be its subject: "the man who saw *you*
+    # is here".
     if person == "you" and (after.tag == "VBZ" or after.lower in word_class("third-person-forms")):
         return True
     group = next((group for group in sentence.parse_verbs() if group.main == index - 1), None)
