@@ -227,7 +227,7 @@ def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
 
 
 def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> None:
-    """Apply the edits that replace words: new pronouns, copied phrases, values, times and concepts."""
+    """Apply the edits that replace words: pronouns, phrases, constants, times and concepts."""
     # Change all pronouns together. If *I* became *you* before *you* becomes *I*, all of them would become
     # *I*.
     persons = {
@@ -350,10 +350,11 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     if said_by.concept is None:
         replace_polite_wish(source, keep_claim(source, said_by.from_position or 0))
     elif said_by.concept == KNOWING:
-        # The sentence is a question, and the reply repeats it as a wish to know the answer.
+        # A reply cannot deny a question, but it can deny a wish: "When does it leave?" -> "I want to know
+        # when it leaves."
         state_question(source, said_by.from_position or 0)
     else:
-        # The sentence is a request, and the reply repeats it as a wish.
+        # A reply cannot deny a request, but it can deny a wish: "Sit down." -> "I want you to sit down."
         state_request(source, said_by.from_position or 0)
     contract_like(source, reply)
     persons = _persons(source, copy)
@@ -452,7 +453,7 @@ def _change_verbs(
     negations = [edit for edit in edits if wraps and (edit.op, edit.position) == ("add", -1)]
     done = [edit for edit in edits if (edit.op, edit.role, edit.concept) == ("add", "time", "already")]
     others = [edit for edit in edits if edit not in (*wraps, *negations, *done)]
-    # Times are dropped before the tense changes: "I bought it yesterday" -> "you want to buy it".
+    # First drop times that do not fit the new tense: "I bought it yesterday" -> "you want to buy it".
     for edit in [edit for edit in others if edit.op == "drop"] if wraps or done else ():
         drop_time(source, edit.position)
         others.remove(edit)
