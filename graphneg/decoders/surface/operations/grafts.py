@@ -90,7 +90,7 @@ class Donor:
 
     @property
     def head(self) -> Token:
-        """The head word of the phrase, as a token of the sentence from which the phrase is copied."""
+        """The head word of the phrase to copy: its token in the source sentence, not the copy."""
         return self.sentence.tokens[self.span.head]
 
     def copied(self, start: int, end: int) -> list[Token]:
