@@ -49,7 +49,8 @@ def plain_predicate(source: SentenceDraft, k: int) -> tuple[Token, str, bool]:
     assert group.subject is not None
     _refuse_thing(group)
     person = person_of(group.subject_tokens)
-    # "Some of your friends play" has a plural verb, though its head is *some*.
+    # Trust the verb in "Some of your friends play": its form is plural, so the subject is plural, although
+    # *some* could be singular.
     if person in ("he", "she") and group.verb.tag == "VBP" and group.verb.lower == group.verb.lemma:
         person = "they"
     past = group.verb.tag == "VBD" or group.verb.lower in _PAST_MODALS
@@ -204,13 +205,14 @@ def set_done(source: SentenceDraft, k: int, *, inverted: bool) -> None:
     unfit = next((token for token in source.tokens if token.lower in words_of("not-perfect")), None)
     if unfit is not None:
         raise RealisationError("unclear-clause", f"'{unfit.text}' does not fit something that is done")
-    # "You'll get up and get ready" would become "you've already got up and get ready".
+    # Refuse two joined verbs: "You'll get up and get ready" would become "you've already got up and get
+    # ready".
     if source.conjuncts(_main(source)):
         raise RealisationError("unclear-clause", "two verbs are joined, so only one of them would change")
     verb, person, _ = plain_predicate(source, k)
     if verb.is_be or verb.lower == "be":
         raise RealisationError("unclear-clause", "a state is not done")
-    # "You've already gone try on the clothes" is not English.
+    # Refuse "go try on the clothes": "you've already gone try on the clothes" is not English.
     if source.tokens.get(source.tokens.index_of(verb) + 1).tag in ("VB", "VBP", "CC"):
         raise RealisationError("unclear-clause", f"a verb follows '{verb.text}'")
     at = source.tokens.index_of(verb)
