@@ -34,7 +34,7 @@ from graphneg.english.words import readings, word_class, word_map
 
 # Maps words such as *some* to the words that replace them in negative clauses, such as *any*.
 _ASSERTIVE = word_map("assertive")
-# Words that, as subjects, are negated by a preceding *not*: "Not everybody came".
+# Subjects such as *everybody* that are negated by *not* before them: "Not everybody came".
 _UNIVERSAL = word_class("universal")
 # Maps words such as *somebody* to negative words such as *nobody*, which replace them as subjects.
 _DENIED = word_map("denied")
@@ -303,8 +303,8 @@ def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Negate an imperative: "Go home" -> "Do not go home", "Let's go" -> "Let's not go"."""
     tokens, index = sentence.tokens, group.first
     start, _ = sentence.sentence_bounds(index)
-    # True if another imperative precedes. In "Sit down and listen", it is not clear which of the two
-    # imperatives should be negated.
+    # Test whether the order has another verb before this one. In "Sit down and listen", it is not clear which
+    # of the two verbs to negate.
     continued = any(token.tag in VERBS for token in tokens[start:index])
     apply_rules(sentence, "negative-order", index, continued=continued)
     if tokens.begins_lets(index):
@@ -394,7 +394,7 @@ def _use_negative_words(sentence: SentenceDraft, group: VerbGroup) -> None:
         added = final and tokens.get(index + 1).lower in word_class("adding-adverbs")
         if token.text == "," and (added or (is_any and sentence.inside_list(index))):
             continue
-        # The negation does not affect words of another clause, so stop where one begins.
+        # Stop at the next clause. Its *some* stays *some*, because the negation does not affect it.
         if token.lower == "but" or token.tag in SCOPE_ENDS | {"PU", "AX", "MD", "VBD", "VBZ", "VBP"}:
             return
         if token.lower in _ASSERTIVE:
