@@ -79,8 +79,8 @@ def change_persons(sentence: SentenceDraft, changes: Sequence[tuple[Token, str, 
         verb = tokens.get(tokens.index_of(token) - 1)
         if case != Case.SUBJECT:
             continue
-        # In a question, only the *do* before the pronoun agrees with the pronoun: "Does it have to be here?"
-        # -> "Do they have to be here?"
+        # In a question with *do*, only *do* agrees with the pronoun: "Does it have to be here?" -> "Do they
+        # have to be here?"
         if verb.lower not in DO or verb.tag != "AX":
             agree_with(sentence, token)
         elif (form := agree("do", verb.tense, person_of([token]))) != verb.lower:
