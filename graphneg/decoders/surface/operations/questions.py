@@ -64,7 +64,7 @@ def state_question(source: SentenceDraft, k: int) -> None:
     group = _question_group(source, k)
     polar = group.first == 0
     if group.inverted:
-        # "What's your name?" becomes "what your name is".
+        # Write out a clitic before it moves: "What's your name?" -> "what your name is".
         clitics = {"'s": "has" if group.perfect else "is", "'re": "are", "'ll": "will", "'ve": "have"}
         if group.verb.lower in clitics:
             source.rewrite(group.verb, clitics[group.verb.lower])
@@ -137,7 +137,8 @@ def _question_group(source: SentenceDraft, k: int) -> VerbGroup:
     """Return the verb group of the main clause of a question.
 
     Raises:
-        RealisationError: The text is not one question with a known subject (``unclear-clause``).
+        RealisationError: The text is not a single question, or the subject of the question was not found
+            (``unclear-clause``).
     """
     tokens = source.tokens
     groups = [group for group in source.parse_verbs() if group.is_main and group.kind == "finite"]
@@ -154,7 +155,7 @@ def _question_group(source: SentenceDraft, k: int) -> VerbGroup:
     if group.first == 0:
         if not group.inverted or group.subject is None:
             raise RealisationError("unclear-clause", "the subject of the question was not found")
-        # "Isn't it nice?" expects the answer "yes".
+        # Refuse "Isn't it nice?": the speaker does not want to know the answer.
         if group.negations:
             raise RealisationError("unclear-clause", "a negative question asks for nothing")
         _limit_subject(source, group, k)
@@ -194,7 +195,7 @@ def _limit_subject(source: SentenceDraft, group: VerbGroup, k: int) -> None:
         end = min([index for index in source.indices(k) if start < index < end], default=end)
         if end == len(tokens):
             raise RealisationError("unclear-clause", "the subject of the question was not found")
-    # "When is the last time you saw it?" has two subjects.
+    # Refuse a question with a second subject: *you* in "When is the last time you saw it?"
     elif any(token.lower in words_of("pronoun-subjects") for token in tokens[start : end + 1]):
         raise RealisationError("unclear-clause", "the subject of the question is not clear")
     group.subject = (start, end)
@@ -217,7 +218,8 @@ def _refuse_formula(source: SentenceDraft) -> None:
         raise RealisationError("unclear-clause", "the question is incomplete")
     if is_formula(source, words_of("question-formulas")):
         raise RealisationError("unsupported-edit", "the question is a formula, an offer or a request")
-    # "What would you do if you were me?" cannot be said with *I* and *you* exchanged.
+    # Refuse unreal conditions: "What would you do if you were me?" makes no sense with *I* and *you*
+    # exchanged.
     if "if" in words and "were" in words:
         raise RealisationError("unclear-clause", "the question contains a condition that is not true")
     pointer = next((word for word in words if word in words_of("unasked-words")), None)
