@@ -129,7 +129,7 @@ def _remove(sentence: SentenceDraft, target: Phrase, conjunct: bool) -> None:
     # Remove a preposition before the phrase: "I saw it in Rome" -> "I saw it".
     if target.kind not in ("adjective", "modifier", "adverb"):
         start = tokens.run_start(start, ("IN", "TO", "SC", "WP"))
-    # Remove a preposition and a pronoun after a noun: "of it" in "the name of it".
+    # Together with a noun, remove a preposition and a pronoun after it: "of it" in "the name of it".
     if target.kind == "nominal" and tokens.get(end).tag == "IN" and tokens.get(end + 1).tag == "PRO":
         end += 2
     if target.kind in ("verb", "clause", "predicate"):
