@@ -116,19 +116,22 @@ def _refuse_formula(source: SentenceDraft, wanted: str) -> None:
         raise RealisationError("unclear-clause", "the request does not begin with a verb")
     if any(token.tag in ("EN", "QT") or BROKEN.search(token.text) for token in tokens):
         raise RealisationError("unclear-clause", "the request contains a quotation, brackets or a break")
-    # Some texts end a sentence after a title: "May I speak to Mr . Chen?"
+    # A request that ends in a title is cut off: in "May I speak to Mr . Chen?", the full stop seems to end
+    # it.
     titled = tokens[-1].lower in TITLES
     if titled or is_dangling(tokens, 0) or tokens[-1].tag in ("MD", "TO", "PS", "DT", "CC"):
         raise RealisationError("unclear-clause", "the request is incomplete")
-    # "Don't worry" is negative already.
+    # Refuse a negative request, such as "Don't worry".
     negative = word_class("negative-words")
     if any(token.tag == "NEG" or token.lower in negative for token in tokens):
         raise RealisationError("unclear-clause", "the request is negative")
-    # "Can you swim?" asks for an ability, "Can you help me?" is a request.
+    # Refuse "Can you swim?", which may ask for an ability. "Can you help me?" is a request, because it
+    # contains *me*.
     own = words_of("speaker-forms")
     if wanted == "asked" and own.isdisjoint(words):
         raise RealisationError("unclear-clause", "the question may ask for an ability")
-    # "Why don't you know?" is no suggestion. But "May I see it?" is a request, and so is "Let me know when".
+    # Refuse verbs that do not express an action: "Why don't you know?" is no suggestion. But accept "May I
+    # see it?" and "Let me know when".
     if verb.lower in words_of("unwished") - (words_of("learned") if wanted == "own" else frozenset()):
         raise RealisationError("unsupported-edit", f"'{verb.lower}' is not requested in this way")
     formulas = words_of("request-formulas") | (words_of("offer-formulas") if wanted == "own" else frozenset())
