@@ -50,8 +50,8 @@ MIN_WORDS = 3
 know." """
 # Maximum number of words after the last comma of a sentence that can be left out: ", you know".
 _ASIDE = 3
-# Full forms such as "do not", which most texts contract. If a dialogue contains one of them, replies are
-# written without contractions, too.
+# Pattern for full forms such as "do not". If a text contains one of them and no contraction, the reply to it
+# contains no contractions either.
 _WRITTEN_OUT = re.compile(
     r"\b(?:(?:do|does|did|is|are|was|were|can|could|will|would|should|have|has|had) ?not"
     r"|i (?:am|have been|will)|(?:you|we|they) are|it is)\b",
@@ -187,8 +187,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         long=len(words) > MAX_WORDS,
         short=len(words) < MIN_WORDS,
         opened=opened,
-        # The sentence has several main clauses: "I like it, it is nice", "I like it and you hate it". Such
-        # sentences are refused, because an edit would change only one of the clauses.
+        # Refuse sentences of several main clauses, because an edit would change only one of them: "I like it,
+        # it is nice", "I like it and you hate it".
         several=any(
             other.subject is not None
             and (before := tokens.get(other.subject[0] - 1)).tag in ("PU", "CC", "EN")
@@ -214,7 +214,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         pointing=pointer is not EDGE,
         breaks_off=is_dangling(tokens, 0)
         or last.tag in ("MD", "TO", "NEG", "PS")
-        # Some texts end a sentence after a title: "I'd like to speak to Mr . Chen ."
+        # Refuse a sentence that ends in a title: in "I'd like to see Mr . Chen .", the first full stop seems
+        # to end it.
         or last.lower in TITLES
         or last.lower in word_class("indefinite-articles") | {"the"}
         # "I want to change some U . S . dollars": with these spaces, each letter seems to end a sentence.
@@ -316,7 +317,7 @@ def refuse_fixed_phrase(source: SentenceDraft, k: int) -> None:
 
 
 def _is_name(token: Token) -> bool:
-    """Return whether a token has a capital letter that does not open a sentence."""
+    """Return whether a token is a name: it has a capital letter, but does not begin a sentence."""
     return token.tag == "NNP" or (token.capital and not token.sentence_initial and token.text != "I")
 
 
@@ -633,7 +634,7 @@ def replace_subject(source: SentenceDraft, k: int, person: str) -> None:
     source.insert(0, pronoun_token)
     follow(source, rest, old, person)
     agree_with(source, pronoun_token)
-    # Contract *you are* if the sentence contains contractions: "My niece is allergic" -> "You're allergic".
+    # Write *you're* if the sentence contains other contractions: "My niece is allergic" -> "You're allergic".
     if source.contracts and tokens[1].lower == "are" and tokens.get(2).lower != "n't":
         source.rewrite(tokens[1], "'re")
 
@@ -657,7 +658,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     if target.kind != "nominal" and role not in _PLACES_AND_TIMES:
         raise RealisationError("unsupported-edit", "only a noun phrase, a time or a place can be asked for")
     words = tokens[start:end]
-    # If a question asked for "tea" in "I like tea and coffee", "and coffee" would remain, so refuse.
+    # Refuse to ask for "tea" in "I like tea and coffee", because "and coffee" would remain.
     if any(token.tag in ("CC", "WP", "SC", "EN") or token.text == "," for token in words) or "CC" in (
         tokens.get(start - 1).tag,
         tokens.get(end).tag,
@@ -708,7 +709,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
 
 
 def _refuse_unnatural_question(source: SentenceDraft, group: VerbGroup, word: str, start: int) -> None:
-    """Refuse a question that nobody would ask, or that is not clear without the words it leaves out.
+    """Refuse to ask for a phrase of a sentence if nobody would ask this question.
 
     Args:
         source: The sentence before a phrase is replaced by the question word.
@@ -743,7 +744,8 @@ def _refuse_unnatural_question(source: SentenceDraft, group: VerbGroup, word: st
         raise RealisationError("unclear-clause", "a noun governs the infinitive of the phrase to ask for")
     if word not in ("what", "who"):
         return
-    # "What does it fit?", "What is it?": "it" may not be clear, and speakers do not ask what a thing is.
+    # Refuse questions about *it*, such as "What does it fit?", because the listener may not know what *it*
+    # is.
     if tokens[0].lower in words_of("thing-subjects"):
         raise RealisationError("unclear-clause", "the question would not say what it is about")
     before = tokens[start - 1]
@@ -783,10 +785,11 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
     # "When is the offer valid?" does not ask for the duration in "The offer is valid for five days".
     if "for" in (before.lower, tokens[start].lower):
         raise RealisationError("unclear-clause", "nobody asks for a duration with 'when'")
-    # In "I turned 18 last month", "18" does not belong to the time.
+    # Refuse a phrase that contains more than the time, such as "18 last month" in "I turned 18 last month".
     if any(token.lower in words_of("time-openings") for token in phrase_words[1:] if token.tag != "IN"):
         raise RealisationError("unclear-clause", "the phrase contains more than the time")
-    # "I'm nervous about my presentation on Friday" does not say when the speaker is nervous.
+    # Refuse a time that may belong to a noun: in "I'm nervous about my presentation on Friday", it is the
+    # presentation that is on Friday.
     group = next(group for group in source.parse_verbs() if group.is_main)
     if (
         before.tag == "IN"
@@ -828,7 +831,7 @@ def correct_changed_sentence(source: SentenceDraft) -> None:
         related = token.lower in words_of("time-relations") and (after.tag == "EN" or after.lower == "than")
         if is_new or related:
             raise RealisationError("unclear-clause", f"'{token.text}' does not fit its place in the sentence")
-        # "It was leaking for a couple of days yesterday": a duration does not fit the new time.
+        # Refuse a new time in a sentence with a duration: "It was leaking for a couple of days yesterday".
         if token.lower in TENSES and _has_duration(tokens):
             raise RealisationError("unclear-clause", f"'{token.text}' does not go with a duration")
     for token, following in pairwise(tokens):
