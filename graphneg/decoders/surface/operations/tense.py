@@ -132,7 +132,8 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
     for index in range(main + 1, len(tokens)):
         token = tokens[index]
         dash = "-" in (tokens[index - 1].text, tokens[min(index + 1, len(tokens) - 1)].text)
-        # A hyphen inside a word and a comma in a list ("with Jim, Tom, and Ann") do not end the clause.
+        # Skip marks that do not end the clause: a hyphen inside a word, and a comma in a list ("with Jim,
+        # Tom, and Ann").
         if (token.text == "-" and not dash) or (token.text == "," and sentence.inside_list(index)):
             continue
         if token.tag in ("EN", "SC", "PU") or token.is_quote:
