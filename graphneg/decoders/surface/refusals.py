@@ -40,12 +40,12 @@ a longer sentence."""
 # Pattern for concepts that no word expresses, because they only build the structure of a graph:
 # ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
 _WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
-# Values of the role ``:mode``. They are expressed by the form of the clause, not by a word.
+# Constants of the role ``:mode``. No word expresses them: an order, for example, is expressed by its verb
+# form.
 _STRUCTURAL_VALUES = frozenset({"interrogative", "imperative", "expressive"})
 # Tags of words that may occur between a subject and *be*: "it *might not* be".
 _AUXILIARIES = frozenset({"MD", "AX", "NEG", "RB"})
-# Number of tokens after the pronoun *it* that are searched for a clause to which the pronoun refers: "It is
-# hard *to say*".
+# Number of tokens after *it* in which to look for a clause to which *it* refers: "It is hard *to say*".
 _EXPLETIVE_REACH = 7
 # Pattern for phrasal adjectives such as "worn out", which cannot precede a noun.
 _PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
@@ -274,8 +274,7 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     # sunny", "It's Monday") or a number ("It's five o'clock", "It's 2135-3678"). It also refers to nothing
     # if a verb of change and a word of time or weather follow ("It's getting late").
     told = any(other.lower in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in predicate)
-    # In "It's ten years old", *it* refers to a thing, although a number follows. So a number does not count
-    # if "old" follows.
+    # In "It's ten years old", *it* refers to a thing. So ignore a number if *old* follows.
     aged = any(other.lower == "old" for other in after)
     counts = linked and not aged and any(other.tag == "CD" or other.lower in NUMBERS for other in predicate)
     becomes = verb.lemma in word_class("becoming") and any(
@@ -363,8 +362,8 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
     """
     before = sentence.tokens[sentence.sentence_bounds(index)[0] : index]
     opening = next((token for token in before if token.tag not in ("QT", "PU")), None)
-    # Skip sentences with a quotation before the word, because a quoted "yes" is not an answer by the speaker:
-    # 'He said "yes" and left'.
+    # Accept the sentence if *yes* is in a quotation, because it is then no answer by the speaker: 'He said
+    # "yes" and left'.
     if sum(token.is_quote for token in before) > 1 or opening is None:
         return
     if opening.lower in word_class("answers") and opening.tag == "UH":
