@@ -20,8 +20,7 @@ _OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
 # the share `_NEARLY_ALL` of these examples have an object.
 _ENOUGH = 3
 _NEARLY_ALL = 0.8
-# A verb takes no object if PropBank has at least this number of annotated examples of the verb, none of which
-# has an object.
+# A verb counts as intransitive if PropBank has at least this number of examples of it, all without an object.
 _MANY = 5
 # Maps each kind of complement to prefixes of dependency relations. A relation with such a prefix in
 # PropBank's examples of a verb shows that the verb takes this kind of complement.
@@ -61,8 +60,8 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
     before_verb = sentence.tokens[: sentence.tokens.index_of(token)]
-    # The object may precede the verb, as in a passive, in "What did you say?" and in "the book that I read".
-    # Then the verb is accepted although no object follows it.
+    # Test whether the object precedes the verb: in a passive, in "What did you say?" and in "the book that I
+    # read". Then the new verb needs no object after it.
     elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
         other.lower in word_class("fronted-objects") for other in before_verb
     )
