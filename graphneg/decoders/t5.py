@@ -150,8 +150,8 @@ class T5Decoder:
             asked = [batch[index] for index in pending]
             found = self._written([item.after for item in asked], [item.id for item in asked], draw)
             for index, texts in zip(pending, found, strict=True):
-                # A single `Decoded` instead of a list means that the graph is too long or needs too much
-                # memory. Such a graph is not sampled again, because another draw would fail in the same way.
+                # A `Decoded` in place of a list means that the graph is too long or needs too much memory. Do
+                # not sample it again, because it would fail in the same way.
                 if isinstance(texts, Decoded):
                     answers[index] = texts
                     continue
@@ -247,7 +247,7 @@ class T5Decoder:
         return if_memory_suffices(items, lambda item: len(item[0]), self._batch_size, run)
 
     def _text(self, output: Output) -> Decoded:
-        """Convert the output of the model into a text, or into a reason if it is unfinished or empty."""
+        """Convert the output of the model into a text. Return a reason if it is unfinished or empty."""
         if not output.finished:
             return Decoded(None, f"truncated: the text was not finished after {self._max_output} tokens")
         text = self._tokenizer.decode(output.tokens, skip_special_tokens=True).strip()
