@@ -127,8 +127,7 @@ class Lexicon:
             elif table == "move":
                 moves.setdefault(cells[1], {})[cells[0]] = cells[2]
             else:
-                # Opposites are looked up in both orders. Remove an earlier entry for the same pair in reverse
-                # order, because it would be found before this one.
+                # The entry "old, new" also applies to "new, old". So it replaces an earlier entry "new, old".
                 opposites.pop((cells[1], cells[0]), None)
                 opposites[cells[0], cells[1]] = () if cells[2] == "-" else tuple(cells[2].split())
         return Lexicon(
