@@ -112,7 +112,7 @@ class Signature:
         """Return one hash for each band of the signature.
 
         Returns:
-            `BANDS` hashes. Two sets that agree in at least one of them are candidates for near-duplicates.
+            `BANDS` hashes. If two sets of words agree in at least one of them, they may be near-duplicates.
         """
         import numpy as np
 
