@@ -150,7 +150,7 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
     """Return the cost of each possible tag of a token, regardless of the tokens around it."""
     low = token.lower().replace("’", "'")
     if not any(character.isalnum() for character in token):
-        # A sentence ends at "." and "...", but not at ".,".
+        # Let "." and "..." end a sentence, but not ".,".
         if token[0] in _ENDS and (len(token) == 1 or token[0] != "." or token.startswith("..")):
             return {"EN": 0.0}
         return {"QT" if token in _QUOTES else "CC" if token == "&" else "PU": 0.0}
@@ -188,7 +188,7 @@ def _open_class(low: str) -> Costs:
         for lemma in lemmas if upos in _OPEN else ():
             forms = inflections(lemma, upos)
             costs.update((penn, 0.2) for penn in _OPEN[upos] if low in forms.get(penn, ()))
-    # A word such as "sheep" can be singular or plural. Its ending shows which one is more likely.
+    # For a word that can be singular or plural, prefer the plural if it ends in *-s*, otherwise the singular.
     if "NNS" in costs and "NN" in costs:
         plural = low.endswith("s") and not low.endswith("ss")
         costs["NN" if plural else "NNS"] += 1.0 if plural else 1.2
