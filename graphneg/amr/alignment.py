@@ -44,8 +44,8 @@ Span = tuple[int, int]
 # Concepts that have no token of their own and share the token of a child. For *teacher*, the graph is
 # ``(p / person :ARG0-of (t / teach-01))``: ``person`` shares the token of ``teach-01``.
 _SHARES = re.compile(r"^(?:person|thing|have-(?:rel|org)-role-91|.*-(?:entity|quantity))$")
-# The question words that may express an ``amr-unknown``. The first table is keyed by the concept of the
-# parent node, the second by the role: *where* expresses ``:location amr-unknown``.
+# The question words that may express ``amr-unknown``, by the concept of its parent or by its role. For
+# example, *where* expresses ``:location amr-unknown``.
 _WH_BY_PARENT = {"cause-01": ("why", "how"), "be-located-at-91": ("where",)}
 _WH_BY_ROLE = {
     "location": ("where",),
@@ -89,7 +89,7 @@ def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
 
 
 class _Alignment:
-    """An alignment that is being built: tokens, indexed by lemma, stem and number, and the spans so far."""
+    """Align the nodes of one graph step by step. Tokens are found by lemma, stem or number."""
 
     def __init__(self, graph: AmrGraph, tokens: Sequence[str]) -> None:
         self.graph = graph
@@ -137,8 +137,8 @@ class _Alignment:
                 del pending[k]
         while (taken := self._align_best(pending)) is not None:
             del pending[taken]
-            # The loop takes quadratic time. For a very long text, end it early: each remaining node, in the
-            # order of the graph, gets its best candidate whose tokens are not aligned yet.
+            # This loop compares all remaining nodes in each pass, which is too slow for a very long text. In
+            # such a text, align the remaining nodes one after the other, each with its best unaligned tokens.
             if len(pending) * len(self.tokens) > 40_000:
                 for k, candidates in pending.items():
                     self._align_best({k: candidates})
@@ -147,10 +147,10 @@ class _Alignment:
         return self.spans
 
     def _align_best(self, pending: Mapping[int, Sequence[Candidate]]) -> int | None:
-        """Align the node with the highest-scoring candidate span whose tokens are not aligned yet.
+        """Align one node: choose the candidate span with the highest score whose tokens are unaligned.
 
         Returns:
-            The index of the aligned node; None if no node has such a candidate.
+            The index of the aligned node; None if no candidate is left.
         """
         ranked = (
             (score - self._distance(k, span), k, span)
@@ -173,8 +173,8 @@ class _Alignment:
     def _distance(self, k: int, span: Span) -> float:
         """Return the penalty for the distance between a span and the tokens of neighbouring nodes.
 
-        The penalty is one point for every four tokens of distance, and at most three points. A small amount
-        that grows with the position is added, so that the first of several equally good tokens is chosen.
+        The penalty is one point for every four tokens of distance, and at most three points. Later tokens get
+        a slightly higher penalty than earlier ones, so the first of several equally good tokens is chosen.
         """
         near = [self.spans[other] for other in self.around[k] if other in self.spans]
         # If no neighbour is aligned yet, the penalty is half of the maximum. Candidates near an aligned
@@ -187,7 +187,7 @@ class _Alignment:
         return min(3.0, sum(gaps[:2]) / len(gaps[:2]) / 4) + span[0] / (len(self.tokens) + 1) / 10
 
     def _align_name(self, node: AmrNode) -> None:
-        """Align a name with the first sequence of tokens that spells it."""
+        """Align a node ``name`` with the first tokens in the text that spell the name: *New York*."""
         parts = [c for c in self.graph.children(node.position) if c.role and _CONNECTIVE.match(c.role)]
         words = [(part.value or part.concept or "").strip('"').lower() for part in parts]
         if not words or node.parent is None:
@@ -248,7 +248,7 @@ class _Alignment:
             # ``:time``.
             asked = [(span, score + 2.0 * (self.tokens[span[0]] in fitting)) for span, score in found]
             return asked if node.role != "polarity" else []
-        # Look for derived words only if no inflected form was found.
+        # Look for a derived word such as *decision* only if the text has no inflected form such as *decided*.
         if not found and lemma not in ("", "name") and not concept.endswith("-91"):
             found = self._derived(parts[0])
         if lemma in NUMBERS:
@@ -277,8 +277,8 @@ class _Alignment:
             for stem in stems(lemma)
             for at in self.stems.get(stem, ())
         ]
-        # If no token shares a stem, try two weaker matches. Either the token shares a stem without its
-        # negative prefix, or the token contains the lemma or begins with the same five letters.
+        # If no token has a stem in common with the lemma, accept weaker matches: a token that has one without
+        # its negative prefix, a token that contains the lemma, or one that begins with the same five letters.
         if not found and len(lemma) > 3:
             for at, token in enumerate(self.tokens):
                 bare = NEGATIVE_PREFIX.sub("", token)
@@ -289,12 +289,12 @@ class _Alignment:
         return found
 
     def _share_child_tokens(self) -> None:
-        """Align each node that has no token yet with the tokens of a child that also expresses the node.
+        """Align nodes that have no token yet with the tokens of one of their children.
 
-        An entity gets the tokens of its name. A ``person`` or ``thing`` gets the token of the role that it
-        plays: *teacher* expresses ``person`` as well as ``teach-01``.
+        An entity gets the tokens of its name. In ``(p / person :ARG0-of (t / teach-01))``, the token
+        *teacher* expresses ``teach-01``, so ``person`` gets this token, too.
         """
-        # Visit children before their parents, so that a parent can share tokens that its child has just got.
+        # Visit children before their parents, so that a parent can also share tokens assigned in this loop.
         for node in reversed(self.graph.nodes):
             if node.position in self.spans or node.concept is None:
                 continue
@@ -326,7 +326,7 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
             if longer is None or (tokens[end].lower() in ("and", "-") and end == place):
                 break
             end, value = end + 1, longer
-        # If no number follows *and*, the span ends before it: "two and".
+        # Leave out a final *and*: in "two and a car", the number is only *two*.
         while end > place and tokens[end - 1].lower() in ("and", "-"):
             end -= 1
         if value is None or end <= place:
@@ -337,8 +337,8 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
     return spans
 
 
-# Parts of speech, highest priority first. RBW takes one lemma for each token. If a word has several parts of
-# speech, take its lemma for the first of them in this list.
+# The aligner RBW takes one lemma for each token. If a word such as *saw* is a form of a verb and of a noun,
+# use the lemma for the part of speech that comes first in this list.
 _UPOS = ("VERB", "AUX", "NOUN", "ADJ", "ADV")
 
 

@@ -29,13 +29,13 @@ _DETAILS = frozenset(
     {"time", "location", "manner", "purpose", "duration", "frequency", "direction", "source"}
     | {"destination", "instrument", "accompanier", "topic", "beneficiary", "condition", "poss"}
 )
-# Types of clauses whose negation a transform may drop. Questions are not among them: a question makes no
-# claim, with or without its negation.
+# Types of clauses whose meaning changes if a transform drops their negation. A question asks for the same
+# information with and without it.
 _DENIABLE = frozenset({"statement", "order", "answer", "fragment", "exclamation"})
 # Types of clauses that inform the listener of something. They can be turned into questions ("Does she sing?")
 # or expressions of doubt ("I doubt that she sings").
 _INFORMING_TYPES = frozenset({"statement", "report", "wish", "link"})
-# Labels of nodes that make a sentence an order, a question or an exclamation.
+# Concepts and constants that mark a sentence as an order, a question or an exclamation.
 _MOOD_LABELS = frozenset({"imperative", "amr-unknown", "interrogative", "truth-value", "expressive"})
 
 
@@ -115,7 +115,7 @@ class Clauses:
         # ...)``. If the head is a modal, the negation may also be at the verb below it: ``(p / possible-01
         # :ARG1 (g / go-02 :polarity -))``.
         denying = self._negations(k) or (inner if len(inner) == 1 and modal else [])
-        # In "Nobody came" and "I never go", a word other than "not" makes the clause negative.
+        # Find negative words other than *not*, such as *nobody* in "Nobody came" and *never* in "I never go".
         in_words = any("negative" in view.lexicon.classes_of(child.label) for child in below)
         found: dict[str, Any] = {
             "clause_type": clause,
@@ -205,7 +205,7 @@ class Clauses:
             return "order"
         if any(child.value == "expressive" for child in below):
             return "exclamation"
-        # A noun without a predicate, or a frame without arguments, is a fragment: "A good idea!"
+        # A clause without a verb and its arguments is a fragment: "A good idea!", "Great!"
         is_predicate = view.is_frame[k] and (bool(below) or (k > 0 and not role.startswith("snt")))
         if not is_predicate and all(child.role != "domain" for child in below):
             return "fragment"
@@ -226,7 +226,7 @@ class Clauses:
         return [c.position for c in self._view.children[k] if c.role == "polarity" and c.value == "-"]
 
     def _is_simple(self, k: int) -> bool:
-        """Return whether a clause is short and has neither a verb of speech nor a long subclause."""
+        """Return whether a clause is short, without a long subclause or a verb of speech such as *say*."""
         node = self._view.nodes[k]
         # Do not turn "When it rained I stayed" into a question: "When it rained did I stay?" is unnatural.
         heavy = any(c.role in _CLAUSAL and c.subtree_last > c.position + 1 for c in self._view.children[k])
@@ -244,15 +244,16 @@ class Clauses:
         view = self._view
         top = view.sentences[k]
         heads = [head for head in self.heads if head in view.subtree(top)]
-        # Of several main clauses, each can be repeated alone: "I have to go" in "I'm tired, and I have to
-        # go".
+        # If the sentence has several main clauses, examine only the given one, because a reply can repeat it
+        # alone: "I have to go" from "I'm tired, and I have to go".
         several = sum(head in self.main for head in heads) > 1
         if several and k not in self.main:
             return None
         start = k if several else top
         inside, whole = view.descendants(start), view.subtree(start)
         heads = [head for head in heads if head in whole]
-        # A single word, a question and reported speech ("He said that ...") are not statements to repeat.
+        # Exclude single words, questions and reported speech ("He said that ..."): a reply repeats only
+        # statements.
         if not inside or view.is_a(start, "retelling") or any(at in whole for at in view.question_nodes):
             return None
         # "I hope", "I promise" and "Thank you" are true only when they are said, so they cannot be repeated
@@ -265,14 +266,14 @@ class Clauses:
         # Asides such as "I mean" are not statements.
         if any(view.is_a(at, "aside") for at in heads):
             return None
-        # A sentence that can be repeated outside the next turn must be about something concrete: a person, a
-        # name or a noun of a known kind.
+        # Without a concrete thing, such as a person or a name, a sentence makes sense only in the next turn:
+        # "It's snowing".
         if not any(self._is_concrete(at) for at in inside):
             return None if self._is_remark(start) else "next"
         return "nearby" if any(self._refers_back(at) for at in whole) else "anywhere"
 
     def _is_concrete(self, k: int) -> bool:
-        """Return whether a node is a person, a name, or a noun with a meaning of its own."""
+        """Return whether a node names something concrete, such as a person or *dog*, but not *thing*."""
         view, label = self._view, self._view.labels[k]
         if view.is_a(k, "solid") or view.kinds[k] != OTHER:
             return True
@@ -282,19 +283,21 @@ class Clauses:
             return False
         # *Dress* can also be an adjective ("a dress shirt"), but "this dress" is a noun.
         pointed_at = any(c.role == "mod" and view.is_a(c.position, "demonstrative") for c in view.children[k])
-        # *Snowman* has no kind, but it is a noun. *Good* and *outside* are also nouns, but seldom.
+        # Accept a word that the dictionary lists as a noun, such as *snowman*. Exclude words such as *good*,
+        # which can also be adjectives or adverbs, because they are rarely used as nouns.
         known = readings(label).keys()
         return pointed_at or ("NOUN" in known and known.isdisjoint(("ADJ", "ADV")))
 
     def _is_remark(self, k: int) -> bool:
         """Return whether a clause only reacts to an earlier turn: "That's right", "It's okay"."""
         view = self._view
-        # In "It's not okay", the negation adds no content.
+        # Ignore constants such as ``:polarity -``: with a negation, a remark is still a remark ("It's not
+        # okay").
         content = [at for at in view.descendants(k) if not view.is_a(at, "anaphor", "pointer", "remark")]
         return view.is_a(k, "remark") and all(view.nodes[at].concept is None for at in content)
 
     def _refers_back(self, k: int) -> bool:
-        """Return whether a node is a word such as "she" or "there", which may refer to an earlier turn."""
+        """Return whether the word of a node may refer to an earlier turn, as *she* and *there* may."""
         view, up = self._view, self._view.nodes[k].parent
         # "This dress is beautiful": a demonstrative with a concrete noun is clear without its context.
         if view.roles[k] == "mod" and view.is_a(k, "demonstrative") and up is not None:
@@ -348,7 +351,8 @@ class Clauses:
         """Return whether the main verb of the sentence is missing, as in "My sister did"."""
         view = self._view
         core = [child for child in view.children[k] if (child.role or "").startswith("ARG")]
-        # In "Your neighbours might" and "My sister did", the subject is the only argument of the auxiliary.
+        # The main verb is missing if an auxiliary has only a subject: "Your neighbours might", "My sister
+        # did".
         auxiliary = view.is_a(k, "modal") or view.labels[k] == "do-02"
         return auxiliary and len(core) == 1 and not view.is_frame[core[0].position]
 
@@ -363,11 +367,11 @@ class Clauses:
             no question.
         """
         view, role, up = self._view, self._view.roles[k], self._view.nodes[k].parent
-        # A circumstance is a concept, such as the time *today*. Constants, such as the number 5, do not
-        # count.
+        # Skip constants, such as the number 5. A circumstance is always a concept, such as the time
+        # ``today``.
         if role not in _DETAILS or view.nodes[k].concept is None or up is None:
             return False
-        # Skip nodes that are more than two roles below the top.
+        # Skip circumstances of a subordinate clause. They are more than two roles below the top of the graph.
         if up != 0 and view.nodes[up].parent != 0:
             return False
         done = view.is_frame[up] and not view.is_a(up, "reified")

@@ -56,8 +56,8 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
         return tuple((form, 10.0 - 0.1 * rank) for rank, form in enumerate(PRONOUNS[concept]))
     lemma = lexeme(concept)
     known = _TABLE.get(concept)
-    # Frames such as ``have-rel-role-91`` do not occur as words. So return only their words from ``_TABLE``.
-    # An empty row of ``_TABLE`` means that no word expresses the concept.
+    # The names of frames such as ``have-rel-role-91`` are not words of a text. So return only the words that
+    # ``_TABLE`` lists. If its row is empty, no word expresses the concept.
     if known is not None and (concept.endswith("-91") or not known):
         return tuple((word, 6.0) for word in known)
     keys = {american(lemma): 10.0}
@@ -99,7 +99,7 @@ def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
     if parent is not None and parent.concept == "ordinal-entity":
         keys += [(word, 10.0) for word, number in ORDINALS.items() if str(number) == value]
         keys += [(word, 9.0) for word in ("last", "final") if value == "-1"]
-    # "17:00" may be written as *17*, *5* or *five*.
+    # A time of ``"17:00"`` may be written in the text as *17*, *5* or *five*.
     if node.role == "time" and re.fullmatch(r"\d+:\d\d", value):
         hour = int(value.split(":")[0])
         spoken = [word for word, number in NUMBERS.items() if number == (hour % 12 or 12)]

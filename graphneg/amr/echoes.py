@@ -32,7 +32,7 @@ Echoes = dict[int, list[str]]
 """Where the content of a node was stated before (`OWN`, `ASKED`, ...), keyed by node index."""
 
 _NUMBERED = frozenset({"ARG0", "ARG1", "ARG2", "ARG3", "ARG4"})
-# Placeholder for an argument that cannot be resolved, such as a third-person pronoun. It matches any word.
+# Placeholder for an argument whose referent is unknown, such as *he* or *it*. It matches any argument.
 _ANYTHING = "*"
 
 
@@ -76,7 +76,7 @@ def statements_of(view: AmrView, known: Sequence[Mapping[str, object]]) -> list[
 
 
 def _statement(view: AmrView, k: int, known: Mapping[str, object]) -> Statement | None:
-    """Return the `Statement` of a node; None for a node without content, such as ``and``."""
+    """Return the word and the arguments of a node as a `Statement`; None for a node such as ``and``."""
     node, sentence = view.nodes[k], view.sentences[k]
     # Names and numbers are compared by their type and their words, for example ``name person "Anna"``.
     if "entity_type" in known:
@@ -113,7 +113,7 @@ def _arguments(view: AmrView, k: int) -> Arguments:
 
 
 def _word(view: AmrView, k: int) -> str:
-    """Return an argument of a frame as text, for comparison with the arguments of other frames."""
+    """Return the words of an argument, to compare them with the words of other arguments."""
     # The pronouns *i*, *you* and *we* are compared as they are. Other pronouns and question words match any
     # word.
     if view.is_a(k, "speaking"):
@@ -130,7 +130,7 @@ def _word(view: AmrView, k: int) -> str:
 
 
 def _plain(view: AmrView, k: int) -> str:
-    """Return the lexeme of a node, or ``*`` for a pronoun whose antecedent is unknown."""
+    """Return the words of a concept (*give up* for ``give-up-07``), or ``*`` for a pronoun such as *it*."""
     return _ANYTHING if view.is_a(k, "anaphor") else lexeme(view.labels[k])
 
 
@@ -173,7 +173,7 @@ def _repeating_nodes(
             for who, earlier in said.get(one.word, ())
             if repeats(one, earlier)
         }
-        # A predicate may also repeat a predicate from another sentence of the same turn.
+        # Also look for repetitions within the turn, in its other sentences: "I like tea. I really like it."
         same = (other for other in beside[one.word] if other.sentence != one.sentence)
         if one.arguments and any(repeats(one, other) or repeats(other, one) for other in same):
             by.add(TURN)
@@ -182,15 +182,15 @@ def _repeating_nodes(
 
 
 def repeats(one: Statement, earlier: Statement) -> bool:
-    """Return whether a node has the same meaning as an earlier node and adds no argument.
+    """Return whether a node says nothing new: it repeats the word and the arguments of an earlier node.
 
     Args:
         one: The statement of the later node.
         earlier: The statement of the earlier node, whose word must be the same.
 
     Returns:
-        True if the later node repeats the earlier node. At least one argument must be equal; placeholders
-        for unknown arguments do not count.
+        True if the later node repeats the earlier node. If it has arguments, at least one must be equal; *it*
+        matches any argument, but does not count.
     """
     if not one.arguments:
         return True
@@ -201,8 +201,8 @@ def repeats(one: Statement, earlier: Statement) -> bool:
     shared = 0
     for role, words in one.arguments.items():
         others = earlier.arguments.get(role)
-        # If the later node has an argument that the earlier node lacks, or other words in the same role, it
-        # is not a repetition.
+        # "You work in a shop" does not repeat "I work", because it adds an argument. It does not repeat "I
+        # work in a bank" either, because the argument differs.
         if others is None or not (words & others or _ANYTHING in words or _ANYTHING in others):
             return False
         shared += bool(words & others - {_ANYTHING})
@@ -210,7 +210,7 @@ def repeats(one: Statement, earlier: Statement) -> bool:
 
 
 def _resolved(one: Statement, speaker: str, speakers: Sequence[str]) -> Statement:
-    """Replace *i* with the speaker, and *you* with the other speaker, or with ``*`` for several others."""
+    """Replace *i* and *you* with the speakers they refer to. With several listeners, *you* becomes ``*``."""
     if not one.arguments:
         return one
     others = [other for other in speakers if other != speaker]

@@ -91,7 +91,8 @@ class Analysis(NamedTuple):
         view: The graph, indexed for look-ups.
         clauses: The clauses of the graph.
         facts: The properties of each node, indexed by node index.
-        statements: What the nodes say, for comparison with other turns (see `graphneg.amr.echoes`).
+        statements: The word and the arguments of each node with content, in the form in which
+            `graphneg.amr.echoes` compares them with those of other turns.
     """
 
     text: str
@@ -143,7 +144,7 @@ class _Facts:
     """The properties of one graph's nodes, combined from its clauses, nouns and times."""
 
     def __init__(self, graph: AmrGraph, text: str, lexicon: Lexicon) -> None:
-        """Create the objects that find the clauses, nouns and times of the graph."""
+        """Find the clauses, the nouns and the times of the graph."""
         self.view = AmrView(graph, lexicon)
         self.clauses = Clauses(self.view)
         self._nouns = Nouns(self.view)
@@ -151,7 +152,7 @@ class _Facts:
         self._heads = frozenset(self.clauses.heads)
 
     def all(self) -> list[Facts]:
-        """Return the properties of each node. The top of a sentence or graph also gets its properties."""
+        """Return the properties of each node. The top node of a sentence also gets those of the sentence."""
         found = [self._node_properties(node.position) for node in self.view.nodes]
         for top in sorted({0, *self.view.sentences}):
             found[top] |= self._sentence_properties(top)
@@ -200,7 +201,7 @@ class _Facts:
         return found | ({"roles": self._nouns.roles(k)} if self.view.is_frame[k] else {"roles": []})
 
     def _noun(self, k: int) -> Facts:
-        """Return the properties of a noun or argument that show what may replace it, such as its kind."""
+        """Return the properties by which transforms find a replacement for a noun, such as its kind."""
         nouns = self._nouns
         found: Facts = {
             "argument_type": nouns.argument_type(k),
@@ -236,8 +237,8 @@ class _Facts:
     def _graph(self) -> Facts:
         """Return the properties that describe the whole graph. They are stored in its top node."""
         mentions = self.view.graph.mentions
-        # If the top has a reentrancy, ``subtree_deletion`` must not delete all of its branches: the second
-        # mention of the reentrant node would be lost.
+        # The transform ``subtree_deletion`` deletes the branches below the top node. It must not delete all
+        # of them if the top is mentioned again in the graph or mentions another node.
         tied = any(0 in (mention.parent, mention.target) for mention in mentions)
         sentences = [
             child.position for child in self.view.children[0] if (child.role or "").startswith("snt")

@@ -67,7 +67,7 @@ class MutableNode:
         """Add a child.
 
         Args:
-            child: The node or mention to add.
+            child: The child to add: a node, or a mention of a node (a repeated variable).
             at: The position among the children; None adds the child at the end.
         """
         child.parent = self
@@ -107,14 +107,14 @@ class MutableNode:
 
 
 def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
-    """Convert a graph into a mutable tree that contains its nodes and mentions.
+    """Convert a graph into a mutable tree. The tree also contains the mentions: repeated variables.
 
     Args:
         graph: The graph to convert.
 
     Returns:
-        The nodes, keyed by graph id and node index. Mentions have no index. They are only in the
-        attribute `below` of their parent nodes.
+        The nodes, keyed by graph id and node index. A mention has no index, so it is only in the attribute
+        `below` of its parent.
     """
     spans = graph.spans
     mutable = [
@@ -125,8 +125,8 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
         if before.parent is not None:
             node.parent = mutable[before.parent]
             node.parent.below.append(node)
-    # An `AmrGraph` stores mentions (repeated variables) in a separate list. Insert them among the children
-    # of their nodes, in written order.
+    # An `AmrGraph` stores mentions (repeated variables) in a separate list. In the tree, insert each mention
+    # among the children of its parent, in written order.
     order = {id(mutable[node.position]): node.branch for node in graph.nodes} if graph.mentions else {}
     for mention in graph.mentions:
         node = MutableNode(mention.role, align=mention.align, role_align=mention.role_align)
@@ -210,7 +210,7 @@ def _choose_variables(mutable: Sequence[MutableNode]) -> None:
 
 
 def letter(concept: str) -> str:
-    """Return the first letter of a concept's lemma, which is also the first letter of its variable.
+    """Return the letter with which the variable of a concept begins: the first letter of its lemma.
 
     Args:
         concept: The concept, such as ``like-01``.

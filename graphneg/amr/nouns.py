@@ -24,11 +24,12 @@ SMALL = 6
 _COMPOSED = re.compile(r".*-(of|entity|quantity)")
 _ENTITY = re.compile(r".*-(entity|quantity)")
 _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
-# Roles of the nodes that may be below a replaced noun. These nodes are removed together with the noun.
+# Roles of nodes that may be lost if the noun above them is replaced, such as ``:mod`` for *red* in "the red
+# car".
 _ROLES_BELOW_NOUN = frozenset(
     {"mod", "poss", "quant", "name", "wiki", "unit", "ord", "value", "consist-of", "polarity"}
 )
-# Roles in which a noun can be replaced by a noun from another dialogue.
+# A noun in one of these roles can be replaced by a noun from another dialogue.
 _REPLACEABLE_ROLES = _ARGUMENTS | {
     "ARG3",
     "ARG4",
@@ -43,8 +44,8 @@ _REPLACEABLE_ROLES = _ARGUMENTS | {
 _DESCRIBING_ROLES = frozenset({"mod", "time", "unit", "quant", "name"})
 # Kinds of nouns that are not replaced by nouns of other dialogues, except as the object of a verb of liking.
 _KEPT_KINDS = frozenset({"act", "state", "time"})
-# Roles of words that count as modifiers when antonyms are chosen. The top of a graph has the empty role, such
-# as ``tall`` in the graph of "She is tall".
+# Roles in which a word is used as a modifier, such as *tall* in "the tall man". In "She is tall", *tall* is
+# the top of the graph, whose role is empty.
 _MODIFYING = frozenset(
     {"", "mod", "manner", "degree", "extent", "frequency", "time", "location", "direction", "domain"}
 )
@@ -65,7 +66,7 @@ class Nouns:
     """
 
     def __init__(self, view: AmrView) -> None:
-        """Find the predicates with an inanimate subject, and whether the graph contains a greeting."""
+        """Find the predicates whose subject is a thing, and test whether the graph contains a greeting."""
         self._view = view
         # Collect the predicates whose subject is neither a person nor a group: "The engine started".
         self._without_actor = {
@@ -112,10 +113,12 @@ class Nouns:
             k: Index of the node in the graph.
 
         Returns:
-            The type: a kind of noun, ``deed`` for an action, or an entity concept such as ``date-entity``. If
-            the verb accepts few nouns ("solve") or is a verb of learning, the verb is appended to the type of
-            each argument except ``ARG0``, so that only arguments of the same verb are swapped. None if the
-            node must not be replaced.
+            The type: a kind of noun, ``deed`` for an action, or an entity concept such as ``date-entity``.
+
+            Verbs such as *solve* and *learn* accept few objects. Therefore the type of such an object ends
+            with its verb, so that it is only swapped with other objects of the same verb.
+
+            None if the node must not be replaced.
         """
         if (
             not self._is_argument(k)
@@ -134,19 +137,17 @@ class Nouns:
         return None if filler is None else filler + only
 
     def _is_argument(self, k: int) -> bool:
-        """Return whether a node is an argument, or a conjunct of one, and a separate word expresses it.
+        """Return whether a node is an argument of a predicate that a separate word expresses.
 
-        The graph of *lamplighter* is a ``person`` with ``light-01`` and ``lamp``. This ``lamp`` is only a
-        part of a word, so the method returns False for it.
-
-        Returns:
-            True if the node is such an argument or conjunct, and not a part of a word.
+        The conjuncts of a coordinated argument are such nodes, too: *tea* and *coffee* in "I like tea and
+        coffee". The graph of *lamplighter* is a ``person`` with ``light-01`` and ``lamp``. This ``lamp`` is
+        only a part of a word, so the method returns False for it.
         """
         view, role, up = self._view, self._view.roles[k], self._view.nodes[k].parent
         if view.nodes[k].concept is None or up is None:
             return False
-        # In "I like tea and coffee", the conjuncts count as arguments, because ``and`` is an argument. The
-        # conjuncts of an ``and`` that joins two sentences do not count.
+        # In "I like tea and coffee", ``and`` is an argument of *like*. So *tea* and *coffee* count as
+        # arguments, too. In "I sang and he danced", ``and`` is no argument.
         if role.startswith("op"):
             return view.is_a(up, "joint") and view.roles[up] in _ARGUMENTS
         if role not in _ARGUMENTS or view.is_a(up, "reified"):
@@ -175,7 +176,7 @@ class Nouns:
         )
 
     def _deed(self, k: int) -> str | None:
-        """Return ``deed`` for an action that somebody wants, begins or learns; None for other nodes."""
+        """Return ``deed`` for an action that somebody wants or begins, such as *swim* in "I want to swim"."""
         view, up = self._view, self._view.nodes[k].parent
         # In "I want to swim", another action can replace *swim*.
         if not view.roles[k].startswith("ARG") or not view.is_a(up, "wanting"):
@@ -185,7 +186,7 @@ class Nouns:
         return None if view.is_a(k, "joining") or {k, up} & self._without_actor else "deed"
 
     def _filler(self, k: int) -> str | None:
-        """Return the kind of noun or the entity concept that may replace a node; None to keep the node."""
+        """Return the kind of the nouns that may replace a node, or its entity concept; None to keep it."""
         view, label, up = self._view, self._view.labels[k], self._view.nodes[k].parent
         # Do not replace quoted words: "They call him Tom", "He said goodbye". Do not replace a person as the
         # object of *use* or *read* either, because such a graph is probably wrong.
@@ -259,13 +260,13 @@ class Nouns:
         return takes and self._view.roles[k] == "ARG1" and self.coarse_kind(k) == "thing"
 
     def phrase(self, k: int) -> str:
-        """Return the labels of a subtree in written order, as one string.
+        """Return the concepts and constants of a subtree in written order, as one string.
 
         Args:
             k: Index of the top node of the subtree.
 
         Returns:
-            The labels, separated by spaces.
+            The concepts and constants, separated by spaces: ``car red`` for ``(c / car :mod (r / red))``.
         """
         return " ".join(self._view.labels[at] for at in self._view.subtree(k))
 
@@ -300,23 +301,25 @@ class Nouns:
         return noun_cluster(self._view.labels[k])
 
     def selectional_preferences(self, k: int) -> list[str]:
-        """Return the nouns that a noun's predicate prefers in the noun's role (its selectional preferences).
+        """Return the nouns that usually occur with the predicate of a noun, in the role of this noun.
 
-        If the predicate is used without an agent ("The train arrives"), the preferences for its object come
-        first. The preferences for its subject follow.
+        For *soup* in "I eat soup", these are other things that people eat. If the predicate has no ``ARG0``
+        ("The train arrives"), the nouns in the role ``ARG1`` come first, and those in the role ``ARG0``
+        follow.
 
         Args:
             k: Index of the noun's node in the graph.
 
         Returns:
-            Names of clusters, and single nouns whose cluster is too rare with this predicate. The list is
-            empty if the predicate has no known preferences.
+            Names of groups of similar nouns, such as ``like food``, and single nouns. A noun is listed alone
+            if few nouns of its group occur with the predicate. The list is empty if nothing is known about
+            the predicate.
         """
         view, found = self._view, dict[str, None]()
         for role, above in view.roles_in[k]:
             if role in ("ARG0", "ARG1") and view.is_frame[above]:
-                # In "The train arrives", ``arrive-01`` has no ARG0. The counts of its subjects may be stored
-                # under ARG1 or under ARG0, so both are looked up.
+                # In "The train arrives", ``arrive-01`` has no ARG0. The table of selectional preferences may
+                # list its subjects under ARG1 or under ARG0, so look up both roles.
                 acts = any(other == "ARG0" for other, _ in view.roles_out[above])
                 for one in (role,) if acts else ("ARG1", "ARG0"):
                     found.update(dict.fromkeys(preferred_nouns(view.labels[above], one, self._kinds(k))))
@@ -420,14 +423,15 @@ class Nouns:
         return view.is_a(above, "becoming") and any(view.is_a(at, "impersonal") for at in others)
 
     def person_role(self, k: int) -> str | None:
-        """Return the function of *I*, *you* or *we* in its sentence.
+        """Return whether *I*, *you* or *we* is an argument of a predicate.
 
         Args:
             k: Index of the node in the graph.
 
         Returns:
-            ``actor`` for an argument of a predicate, ``other`` for other functions. None for other words, and
-            for *I* and *you* in thanks, because "You thank me" is not a natural change of "I thank you".
+            ``actor`` for an argument of a predicate ("I sing"), ``other`` for any other use ("my car"). None
+            for all other words, and also for *I* and *you* in "I thank you", because "You thank me" is not
+            natural.
         """
         view, role, up = self._view, self._view.roles[k], self._view.nodes[k].parent
         if not view.is_a(k, "speaking") or view.is_a(up, "thanking"):
@@ -471,16 +475,16 @@ class Nouns:
         node, view = self._view.nodes[k], self._view
         if node.value is not None:
             return self._number(k)
-        # The ``:wiki`` link of an entity must fit its name. So the name of an entity with a link is not
-        # swapped alone; the whole entity, with name and link, is swapped instead (see below).
+        # A ``:wiki`` link must fit the name of its entity. So if an entity has such a link, do not swap its
+        # name alone. The branch after this one swaps the whole entity, with its name and link.
         if node.role == "name" and node.concept == "name" and node.parent is not None:
             return (
                 self._name(k, f"name {view.labels[node.parent]}")
                 if not self._has_wiki_link(node.parent)
                 else None
             )
-        # The only children of the entity must be ``:name`` and ``:wiki``. In "rainy London", the modifier
-        # "rainy" might not fit the new name.
+        # Swap only entities without other children than ``:name`` and ``:wiki``. In "rainy London", the
+        # modifier *rainy* might not fit a new name.
         others = [child for child in view.children[k] if child.role != "wiki"]
         if len(others) == 1 and others[0].role == others[0].concept == "name" and self._has_wiki_link(k):
             return self._name(others[0].position, f"entity {view.labels[k]}")
@@ -508,7 +512,7 @@ class Nouns:
         return of, words
 
     def _number(self, k: int) -> tuple[str, str] | None:
-        """Return the type and the digits of a number, or None if the node is not a number to swap."""
+        """Return the type and the digits of a number; None for a node that cannot be swapped as a number."""
         view, (_, _, _, _, value, up, role, *_) = self._view, self._view.nodes[k]
         if up is None or role not in ("quant", "value") or not re.fullmatch("[0-9]+", value or ""):
             return None

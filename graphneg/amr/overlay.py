@@ -34,8 +34,8 @@ KNOWING = "know-01"
 """Concept above a repeated question: "I don't know when the bus leaves." """
 
 
-# Concepts of pronouns. If a copied subtree contains a mention of a pronoun, the mention is redirected to the
-# same pronoun in the edited graph.
+# Concepts of pronouns. If a copied subtree refers to a pronoun outside the subtree, such as ``i``, this
+# reference is redirected to the ``i`` of the edited graph.
 PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "one"})
 _NUMBERED = re.compile(r"^(op|snt)(\d+)$")
 
@@ -66,7 +66,7 @@ def apply_edits(graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, Am
 def apply_edits_unchecked(
     graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
 ) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
-    """Apply edits as `apply_edits` does, without the final check.
+    """Apply edits as `apply_edits` does, but do not check whether the edited graph is well formed.
 
     Args:
         graph: The graph to edit; it stays unchanged.
@@ -83,15 +83,18 @@ def apply_edits_unchecked(
 
 
 def restate(graph: AmrGraph, voice: str | None, changes: Sequence[Edit]) -> tuple[AmrGraph, dict[int, int]]:
-    """Return the graph of a turn as the speaker of a reply repeats it, with the changes of the reply.
+    """Return the graph of what a reply says about an earlier turn.
 
-    The graph has no reply frame, and is still aligned with the tokens of the turn. It shows what a reply such
-    as "Why don't you like tea?" takes for granted: that its addressee does not like tea.
+    For example, the turn is "I like tea.", and the reply is "Why don't you like tea?" The reply assumes that
+    "you don't like tea", and the result is the graph of these words. Its nodes are still aligned with the
+    tokens of the turn.
 
     Args:
-        graph: The graph of the turn that is repeated; it stays unchanged.
-        voice: ``other`` if the turn is by another speaker than the reply, so that *I* becomes *you*.
-        changes: Edits of the copy, that is, edits whose ``copy_of`` is the id of the graph.
+        graph: The graph of the earlier turn; it stays unchanged.
+        voice: ``other`` if turn and reply have different speakers, so that *I* becomes *you*. Other values
+            keep the pronouns.
+        changes: The edits that turn "I like tea" into "I don't like tea". Their ``copy_of`` is the id of the
+            graph.
 
     Returns:
         The changed graph, and the new node indices, keyed by old node index.
@@ -115,11 +118,11 @@ class _Tree:
         self._top = self._nodes[(graph.id, 0)]
         self._mentions = bool(graph.mentions)
         self._mentioned: dict[tuple[str, int], list[MutableNode]] = {}
-        # The top node of the sentence that the operation "say" has copied; None before that. In the graph of
-        # a reply, the nodes of the reply frame are above this node.
+        # The top node of the sentence that the operation "say" has copied; None if it has copied no sentence.
+        # In the graph of "Why do you like tea?", the top node of "you like tea".
         self._said: MutableNode | None = None
-        # Nodes that the reply frame has added below the top of the copied sentence, such as
-        # ":mode interrogative".
+        # Nodes that the operation "say" has added below the top node of the copied sentence. For "So you like
+        # tea?", this is ``:mode interrogative``.
         self._marks: list[MutableNode] = []
 
     def apply(
@@ -154,8 +157,8 @@ class _Tree:
         Raises:
             TransformError: The graph has no such node.
         """
-        # The position -1 means the current top, which an earlier edit may have added. If the edit refers to
-        # the sentence that `_say` has copied, -1 means the top of that sentence.
+        # The position -1 means the present top of the graph, which an earlier edit may have added. For an
+        # edit with ``copy_of``, -1 means the present top of the copied sentence.
         if edit.position == -1:
             return self._top if edit.copy_of is None or self._said is None else self._said
         key = (edit.copy_of or edit.amr, edit.position)
@@ -180,8 +183,8 @@ class _Tree:
         elif edit.concept is None:
             raise TransformError(f"{_location_of(edit)}: the node has a concept: give its new 'concept'")
         elif edit.concept != node.concept:
-            # Delete a variable that began with the first letter of the old concept, so that `freeze` chooses
-            # a new variable.
+            # The variable of ``(b / bank)`` begins with the letter of its concept. If the concept becomes
+            # ``shop``, delete the variable, so that `freeze` chooses a new one, such as ``s``.
             if node.var is not None and node.var[0] == letter(node.concept or ""):
                 node.var = None
             node.concept = _atom(edit.concept, edit)
@@ -190,7 +193,7 @@ class _Tree:
         node.align = node.span = None
 
     def _add(self, edit: Edit) -> None:
-        """Add a leaf under a node.
+        """Add a leaf such as ``:polarity -`` under a node.
 
         Raises:
             TransformError: The edit is incomplete, or the node already has a polarity or mode.
@@ -230,11 +233,10 @@ class _Tree:
         _close_gap(parent, role)
 
     def _keep_mentioned_nodes(self, gone: MutableNode) -> None:
-        """Keep the nodes of a removed subtree that the rest of the graph also mentions.
+        """Keep the nodes of a removed subtree whose variables occur elsewhere in the graph.
 
-        In "I want to go" *i* is introduced under ``want-01`` and mentioned under ``go-02``. If the *i* under
-        ``want-01`` is removed, the node moves to its mention. Nodes that are mentioned only inside the
-        removed subtree are removed with it.
+        "I want to go" is ``(w / want-01 :ARG0 (i / i) :ARG1 (g / go-02 :ARG0 i))``. If ``(i / i)`` is
+        removed, it takes the place of the second ``i``: ``(w / want-01 :ARG1 (g / go-02 :ARG0 (i / i)))``.
         """
         while self._mentions:
             lost = {id(node) for node in gone.walk()}
@@ -245,8 +247,8 @@ class _Tree:
                 break
             kept, parent = mention.target, mention.parent
             assert kept is not None and parent is not None
-            # Move the node `kept` to the place of its mention. Put a mention of `kept` in its old place,
-            # because a later iteration may keep the old parent, too, which then still needs its argument.
+            # Let the node `kept` and its mention (its repeated variable) change places. The old parent of
+            # `kept` needs the mention as its argument if a later iteration keeps this parent, too.
             if kept is not gone:
                 assert kept.parent is not None
                 kept.parent.attach(MutableNode(kept.role, target=kept), kept.detach())
@@ -269,8 +271,8 @@ class _Tree:
         if source.id == self._graph.id and edit.op != "say":
             raise TransformError(f"{_location_of(edit)}: a graft must copy from another graph")
         node = self._at(edit)
-        # "I want to wash my car" becomes "I have to wash my car" if a turn restates its own clause. From now
-        # on, the id of the graph refers to the nodes of the copy.
+        # If the operation "say" copies a sentence of the edited graph itself, the copy replaces the whole
+        # graph. From now on, the id of the graph refers to the nodes of the copy.
         if source.id == self._graph.id:
             self._nodes.clear()
         # Later edits refer to a copied node by the id of its source graph and its number in that graph.
@@ -298,11 +300,11 @@ class _Tree:
         self._nodes.update({inner.key: inner for inner in copy.walk() if inner.key is not None})
 
     def _introduce(self, key: tuple[str, int]) -> None:
-        """Turn a mention in a copied subtree into a separate node, so that an edit can change it.
+        """Turn a repeated variable in a copied subtree into a separate node, so that an edit can change it.
 
-        The graph of "I'm leaving. I'm packing." has one node *i*, in its first sentence. The second sentence
-        contains only a mention, and so does a copy of this sentence. If an edit changes *i* to *you* in the
-        copy, the mention must become a node.
+        The graph of "I'm leaving. I'm packing." contains the node ``(i / i)`` in its first sentence, and only
+        its variable ``i`` in the second sentence. If the second sentence is copied and an edit changes *I* to
+        *you* in the copy, the copy needs a node for *you*.
         """
         first, *others = self._mentioned.pop(key)
         if first.target is not None:
@@ -312,14 +314,15 @@ class _Tree:
         self._nodes[key] = first
 
     def _resolve_mentions(self, copy: MutableNode, leaving: MutableNode | None) -> None:
-        """Resolve the mentions in a copied subtree whose targets are not in the subtree.
+        """Replace the variables in a copied subtree that refer to nodes outside the subtree.
 
-        If the target is a pronoun that the edited graph also contains, the mention refers to the pronoun of
-        the edited graph. The node ``leaving`` is not such a pronoun, because the copy will replace this
-        node. Any other mention becomes a copy of its target, with the target's name if it has one.
+        A variable for a pronoun, such as ``i``, is redirected to the same pronoun of the edited graph if
+        there is one. Any other variable is replaced by a copy of the node to which it refers, with the name
+        of this node if it has one. The node ``leaving`` of the edited graph is ignored, because the copied
+        subtree will replace it.
         """
         inside = {id(node) for node in copy.walk()}
-        # The pronouns of the edited graph, which mentions in the copied subtree can refer to.
+        # The pronouns of the edited graph, keyed by concept. The copied subtree can refer to them.
         own = {t.concept: t for t in self._top.walk() if t.concept in PRONOUNS and t is not leaving}
         for node in list(copy.walk()):
             target = node.target
@@ -380,8 +383,7 @@ class _Tree:
         above.attach(node)
         if node is self._said:
             self._said = above
-            # Move the marks of the reply frame, such as ":mode interrogative", to the new top of the
-            # sentence.
+            # Move nodes such as ``:mode interrogative`` to the new top of the copied sentence.
             for mark in [child for child in node.below if child in self._marks]:
                 mark.detach()
                 above.attach(mark)
@@ -404,7 +406,7 @@ class _Tree:
         :ARG0 (y / you) :ARG1 (t / tea)) :ARG0 (a / amr-unknown))``: "Why do you like tea?"
 
         Raises:
-            TransformError: The edit does not replace the whole graph, or its frame does not exist.
+            TransformError: The edit does not replace the whole graph, or its reply frame does not exist.
         """
         if edit.position != 0 or edit.role is not None:
             raise TransformError(
@@ -460,7 +462,8 @@ class _Tree:
         for mark in [child for child in action.below if child.role in _MARKS_OF_REQUESTS]:
             mark.detach()
         for child in action.below:
-            # In "Let's go", *we* are the speaker and the addressee. Only the speaker expresses a wish.
+            # "Let's go" becomes "I want to go", because the wish is only the speaker's. So replace *we* by
+            # *I*.
             if child.concept == "we" and child.role in ("ARG0", "ARG1"):
                 child.concept, child.var = "i", None
         wish = MutableNode(None, concept)
@@ -515,10 +518,11 @@ _SWAPPED_PRONOUNS = {"i": "you", "you": "i"}
 
 
 def _frame_nodes(penman: str) -> MutableNode:
-    """Return the nodes of a reply frame as a new mutable tree."""
+    """Return the graph of a reply frame (a template such as "So ...?") as a new mutable tree."""
     nodes = mutable_nodes(_parsed(penman))
     for node in nodes.values():
-        # Edits find nodes by their key. Delete the keys, because no edit may refer to a node of the frame.
+        # An edit finds a node by its key. Edits must not change the nodes of the template, so delete the
+        # keys.
         node.key = node.var = None
     return next(iter(nodes.values()))
 
@@ -530,7 +534,7 @@ def _parsed(penman: str) -> AmrGraph:
 
 
 def _source_of(edit: Edit, sources: Mapping[str, AmrGraph]) -> AmrGraph:
-    """Return the graph from which an edit copies.
+    """Return the source graph of an edit, from which the edit copies a subtree.
 
     Raises:
         TransformError: The graph or the node to copy is missing.
@@ -566,7 +570,7 @@ def _refuse_constant(node: MutableNode, edit: Edit) -> None:
 
 
 def _next_role(node: MutableNode, role: str) -> str:
-    """Add the next free number to the roles ``snt`` and ``op``; return other roles unchanged."""
+    """Add the next free number to the role ``op`` or ``snt``: ``op3`` after ``op2``. Keep other roles."""
     if role not in ("snt", "op"):
         return role
     taken = [int(m[2]) for child in node.below if (m := _NUMBERED.match(child.role or "")) and m[1] == role]
@@ -576,7 +580,7 @@ def _next_role(node: MutableNode, role: str) -> str:
 def _close_gap(parent: MutableNode, role: str | None) -> None:
     """Renumber the ``:opN`` or ``:sntN`` that follow a removed child, so that the numbers have no gap."""
     gone = _NUMBERED.match(role or "")
-    # If another child has the same role, for example a second ``:op2``, there is no gap.
+    # If ``:op2`` was removed but the node has a second ``:op2``, the numbers have no gap.
     if gone is None or any(child.role == role for child in parent.below):
         return
     for child in parent.below:

@@ -46,8 +46,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 """Pattern of a token; its first character tells its type. A lone quotation mark or tilde is an error."""
-# First characters of tokens that cannot be a concept or constant (`_NO_ATOM`) or a variable (`_NO_SYMBOL`).
-# The empty string stands for the end of the text.
+# A token that begins with a character of `_NO_ATOM` is neither a concept nor a constant. A token that begins
+# with a character of `_NO_SYMBOL` is not a variable. The empty string stands for the end of the text.
 _NO_ATOM = frozenset({"", "#", "(", ")", "/", ":", "~"})
 _NO_SYMBOL = _NO_ATOM | {'"'}
 _DIGITS = re.compile(r"[0-9]{1,9}")
@@ -87,8 +87,8 @@ class _GraphReader:
         for line in self._lines:
             self._tokens += _TOKEN.findall(line)
         self._amount = len(self._tokens)
-        # A lone quotation mark or tilde is a separate token and an error. Drop the first such token and all
-        # tokens after it, so that the parser reports errors in earlier tokens first.
+        # A quotation mark that is not closed, or a tilde without a number, is an error. Let the parser read
+        # only the tokens before it, so that it reports errors in these tokens first.
         unreadable = [self._tokens.index(mark) for mark in ('"', "~") if mark in self._tokens]
         if not text.isascii() and SURROGATE.search(text):
             unreadable.append(next(at for at, token in enumerate(self._tokens) if SURROGATE.search(token)))
@@ -174,15 +174,15 @@ class _GraphReader:
                 role_align, at = tokens[at], at + 1
 
     def _mentioned(self) -> set[int]:
-        """Return the indices of atoms that are mentions of a variable and not constants."""
+        """Return the indices of the atoms that repeat a variable, such as ``i`` in ``:ARG0 i``."""
         return {k for k in self._atoms if self._nodes[k][4] in self._variables}
 
     def _finished(self) -> AmrGraph:
-        """Return the graph, after separating mentions of variables from constants.
+        """Return the graph, after separating repeated variables from constants.
 
-        While reading, both mentions and constants get node indices, because a variable may be mentioned
-        before it is introduced. In the graph, mentions have no node index, so the nodes after them are
-        renumbered.
+        In ``:ARG0 i``, ``i`` may be a constant, or a variable that is introduced later. So each of them gets
+        a node index at first. When the whole graph has been read, the repeated variables lose their indices,
+        and the nodes after them are renumbered.
         """
         mentioned = self._mentioned()
         nodes: list[AmrNode] = []
@@ -190,8 +190,8 @@ class _GraphReader:
         if not mentioned:
             nodes = [AmrNode._make(fields) for fields in self._nodes]
         else:
-            # `skipped` is, for each old index, the number of mentions up to this index. The new index of a
-            # node is its old index minus this number.
+            # For each old index, count the repeated variables up to this index. They lose their indices, so
+            # the new index of a node is its old index minus this number.
             skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
             for old, row in enumerate(self._nodes):
                 _, last, var, concept, value, up, role, pos, align, role_align = row
@@ -466,8 +466,8 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
     for number, raw in enumerate(LINE_ENDS.split(lines) if isinstance(lines, str) else lines, 1):
         line = raw.rstrip("\r\n")
         is_comment, is_blank = line.startswith("#"), not line.strip()
-        # End an incomplete block in two cases: its graph is not closed when the next comment or graph begins,
-        # or it has only comments and a blank line follows.
+        # End a block without a complete graph. There are two cases: the graph lacks a closing parenthesis
+        # when the next comment or graph begins, or the block has only comments and a blank line follows.
         if block and ((is_comment or line.startswith("(")) if begun else is_blank):
             if is_graph():
                 yield start, "\n".join(block)

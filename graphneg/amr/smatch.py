@@ -54,7 +54,7 @@ _CHUNK = 100
 
 
 class Tally(NamedTuple):
-    """The counts from which the scores of one pair of graphs are computed.
+    """The numbers of triples from which the scores of one pair of graphs are computed.
 
     Most measures count triples. The measures of concepts, named entities and negation count concepts.
 
@@ -112,8 +112,10 @@ class Compared(NamedTuple):
 
     Attributes:
         number: Index of the pair in the input.
-        tallies: The counts, keyed by the name of the measure; None if the gold graph cannot be parsed.
-        unread: The error messages of graphs that cannot be parsed, keyed by ``predicted`` or ``gold``.
+        tallies: For each measure, the numbers of matched, predicted and gold triples, keyed by the name of
+            the measure; None if the gold graph cannot be parsed.
+        unread: The error messages of the graphs that cannot be parsed; the keys are ``predicted`` and
+            ``gold``.
     """
 
     number: int
@@ -127,7 +129,7 @@ def matcher(seed: int, measures: Sequence[str] = MEASURES) -> Callable[[Sequence
     Raises `InputError` if the package ``smatch`` is not installed.
 
     Args:
-        seed: Seed for the random choices of the matching. The same seed gives the same counts.
+        seed: Seed for the random choices of the matching. The same seed gives the same results.
         measures: The names of the measures to compute.
 
     Returns:
@@ -231,7 +233,7 @@ class _Package:
     def _count_triples(
         self, pair: int, measure: str, predicted: tuple[Triples, Triples], gold: tuple[Triples, Triples]
     ) -> Tally:
-        """Return the counts of one measure for a pair of graphs."""
+        """Count the matched, predicted and gold triples of a pair of graphs for one measure."""
         reading = measure == REENTRANCY
         if measure in _LABELS:
             labels, others = (_LABELS[measure](graphs[reading]) for graphs in (predicted, gold))
@@ -255,13 +257,13 @@ def _both_triples(line: str) -> tuple[Triples, Triples]:
 
 
 def unlabelled(graph: Triples) -> Triples:
-    """Replace all role names of a graph with one name, except for the role that marks the top.
+    """Replace all roles of a graph with the same name, to compare graphs regardless of their roles.
 
     Args:
         graph: The triples of a graph.
 
     Returns:
-        The triples with the role name ``role``. Duplicates that result from the replacement are removed.
+        The triples, with ``role`` in place of all roles except ``TOP``. Of equal triples, one is kept.
     """
     attributes = ((role if role == _TOP else "role", node, value) for role, node, value in graph.attributes)
     relations = (("role", source, target) for _, source, target in graph.relations)
@@ -381,7 +383,7 @@ class MeasureScores:
     Attributes:
         pairs: The number of pairs in which at least one graph has a triple that the measure counts.
         micro: The score computed from the summed counts of all pairs.
-        macro: The mean of the scores of the counted pairs (see ``pairs``).
+        macro: The mean of the scores of these pairs.
         micro_interval: Lower and upper bound of the confidence interval of the micro F1.
         macro_interval: Lower and upper bound of the confidence interval of the macro F1.
     """
@@ -397,7 +399,7 @@ def score(tally: Tally) -> Score:
     """Compute precision, recall and F1 from counts.
 
     Args:
-        tally: The counts of one pair of graphs, or the sums over several pairs.
+        tally: The numbers of matched, predicted and gold triples, of one pair or of several pairs.
 
     Returns:
         The scores. A score whose denominator is 0 is 0.
@@ -416,7 +418,7 @@ def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScor
     """Compute the scores of one measure over many pairs, with bootstrap intervals.
 
     Args:
-        tallies: The counts of each pair.
+        tallies: For each pair, its numbers of matched, predicted and gold triples.
         resamples: Number of bootstrap resamples; 0 computes no intervals.
         seed: Seed for drawing the resamples.
 
@@ -431,10 +433,10 @@ def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScor
     mean = Score(*(sum(column) / max(1, len(present)) for column in columns))
     if not tallies or not resamples:
         return MeasureScores(len(present), score(total), mean, (0.0, 0.0), (0.0, 0.0))
-    # Each row belongs to a pair of graphs. Its columns are the numerator of the micro F1, the F1 of the pair,
-    # the denominator of the micro F1, and 1 if the pair has a triple. The sums of the columns over a resample
-    # give both scores: column 0 divided by column 2 is the micro F1, and column 1 divided by column 3 is the
-    # macro F1.
+    # Make a table with one row for each pair of graphs, and sum its columns over each resample. Column 0
+    # divided by column 2 is the micro F1 (twice the matched triples, divided by the triples of both graphs).
+    # Column 1 divided by column 3 is the macro F1 (the F1 of each pair, divided by the number of pairs with
+    # triples).
     counts = [(2 * t.matched, score(t).f1, t.predicted + t.gold, t.predicted + t.gold > 0) for t in tallies]
     table = np.array(counts, dtype=float)
     random = np.random.default_rng(seed)

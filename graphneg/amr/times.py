@@ -19,14 +19,15 @@ from graphneg.english.lexicon import Lexicon
 
 # Roles of nodes that express a time (``:time``) or a part of a date (``:weekday``).
 _TIME_ROLES = frozenset({"time", "duration", "frequency", "weekday", "dayperiod", "season"})
-# Roles of concepts whose operands are times: ``:duration (b / between :op1 ... :op2 ...)``.
+# Roles of time spans, whose operands are times: ``:duration (b / between :op1 (m / monday) :op2 ...)``.
 _ROLES_OF_TIME_SPANS = frozenset({"time", "duration", "frequency"})
-# If a predicate has one of these roles, no time is added to it, because the time could clash with the role.
+# If a clause contains one of these roles, no time is added to it. "If it rains, I stay" (``:condition``), for
+# example, must not become "If it rains, I stayed yesterday".
 _CLASHING_ROLES = frozenset({"time", "duration", "frequency", "condition", "polarity", "mode"})
 _DATES = frozenset({"date-entity", "temporal-quantity"})
 # Modifiers that are part of a time expression, such as "next" in "next week".
 _RELATIVE = frozenset({"next", "last", "early", "late", "today"})
-# Roles of numbers in a date or duration.
+# Roles of the numbers in dates and durations: 5 in "May 5" (``:day 5``) and in "5 days" (``:quant 5``).
 _COUNTED = frozenset({"month", "day", "year", "quant"})
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 _CLOCK = re.compile(r'"?([0-9]{1,2}):[0-9]{2}"?')
@@ -92,18 +93,16 @@ class Times:
         return role == "mod" and label in _RELATIVE
 
     def is_fixed(self, k: int) -> bool:
-        """Return whether a time cannot be replaced with a different time.
+        """Return whether a time must be kept because no other time fits in its place.
 
         Args:
             k: Index of the node in the graph.
 
         Returns:
-            True for such a time, for example *before* in "two days before the party" and *now* in "from now
-            until Monday".
+            True for *before* in "two days before the party" and for *now* in "from now until Monday".
         """
         label = self._view.labels[k]
-        # In "two days before the party", *before* has a quantity. Only "after" could replace it, so do not
-        # replace it.
+        # Keep *before* in "two days before the party". Of all times, only *after* would fit after "two days".
         if label in ("before", "after"):
             return any(child.role == "quant" for child in self._view.children[k])
         return label == "now" and self._view.roles[k].startswith("op")
@@ -152,7 +151,7 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
 
 @lru_cache(maxsize=8)
 def _tense_patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return a pattern for past forms of verbs, such as *walked*, and a pattern for future forms."""
+    """Return a pattern that finds past forms such as *walked*, and one that finds future forms (*will*)."""
     past, future = (
         "|".join(re.escape(form.replace("-", " ")) for form in sorted(lexicon.members(name)))
         for name in ("past-form", "future-form")

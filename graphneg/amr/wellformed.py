@@ -167,7 +167,7 @@ def file_blocks(path: str | Path) -> list[tuple[int, str | None, str]]:
 
 
 def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tuple[str, str]]:
-    """Yield the code and message of each defect of a single node."""
+    """Yield the code and message of each defect that a node has by itself, such as an unknown frame."""
     role, value = node.role or "", node.value or ""
     if node.concept is not None:
         if frames is not None and is_frame(node.concept) and node.concept not in frames:
@@ -184,7 +184,7 @@ def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tupl
 
 
 def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[tuple[str, str]]:
-    """Yield the code and message of each defect that concerns the roles of a node's children."""
+    """Yield the code and message of each defect in the roles of a node's children, such as a second mode."""
     if roles.count("polarity") > 1:
         # A node may have both ``:polarity -`` and ``:polarity amr-unknown``: "Don't you like it?"
         negations = sum(

@@ -115,8 +115,8 @@ def refuse_original(original: str, answer: Decoded) -> Decoded:
         answer: Result of a decoder for the edited utterance.
 
     Returns:
-        ``answer`` if its text is usable, or if it has no text. Otherwise a result without text, whose reason
-        starts with ``empty`` or ``unchanged``.
+        A result without text if the text of ``answer`` is empty or equal to ``original``. Its reason starts
+        with ``empty`` or ``unchanged``. In all other cases, ``answer`` itself.
 
     Example:
         >>> refuse_original("I saw it.", Decoded("I  saw it. ")).reason

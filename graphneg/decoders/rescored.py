@@ -112,7 +112,8 @@ class RescoringDecoder:
         )
         answers: list[Decoded] = []
         for texts, first in zip(candidates, surface, strict=True):
-            # `scores` yields one score for each text, in the same order as this loop visits the texts.
+            # The iterator `scores` yields the scores of all texts, in the order in which this loop visits the
+            # texts.
             scored = {text: next(scores) + self._margin * (text == first.text) for text in texts}
             answers.append(Decoded(max(scored, key=lambda text: scored[text])) if scored else first)
         return answers

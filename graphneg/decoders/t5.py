@@ -150,8 +150,8 @@ class T5Decoder:
             asked = [batch[index] for index in pending]
             found = self._written([item.after for item in asked], [item.id for item in asked], draw)
             for index, texts in zip(pending, found, strict=True):
-                # A single `Decoded` instead of a list means that the graph is too long or needs too much
-                # memory. Such a graph is not sampled again, because another draw would fail in the same way.
+                # A `Decoded` in place of a list means that the graph is too long or needs too much memory. Do
+                # not sample it again, because it would fail in the same way.
                 if isinstance(texts, Decoded):
                     answers[index] = texts
                     continue
@@ -205,7 +205,7 @@ class T5Decoder:
         return [known.get(at, float("inf")) for at in range(len(pairs))]
 
     def _rows(self, graphs: Sequence[AmrGraph]) -> list[Tokens]:
-        """Return the token ids of the model's input for each graph."""
+        """Convert each graph into the token ids of its text, which are the input of the model."""
         texts = [self._prefix + self._serialise(graph) + self._asks for graph in graphs]
         return [self._tokenizer(text, verbose=False)["input_ids"] for text in texts]
 
@@ -231,10 +231,10 @@ class T5Decoder:
         return answers
 
     def _run(self, items: Sequence[tuple[Tokens, str]], draw: int) -> list[list[Output] | None]:
-        """Run the model on pairs of a tokenized input and the id that determines its random numbers.
+        """Run the model on tokenized graphs. Each graph has an id, which determines its random numbers.
 
         Returns:
-            The outputs for each input; None for an input for which the memory did not suffice.
+            The outputs for each graph; None for a graph that needs too much memory.
         """
 
         def run(batch: Sequence[tuple[Tokens, str]]) -> list[list[Output]]:
@@ -247,7 +247,7 @@ class T5Decoder:
         return if_memory_suffices(items, lambda item: len(item[0]), self._batch_size, run)
 
     def _text(self, output: Output) -> Decoded:
-        """Convert the output of the model into a text, or into a reason if it is unfinished or empty."""
+        """Convert the output of the model into a text. Return a reason if it is unfinished or empty."""
         if not output.finished:
             return Decoded(None, f"truncated: the text was not finished after {self._max_output} tokens")
         text = self._tokenizer.decode(output.tokens, skip_special_tokens=True).strip()

@@ -127,8 +127,7 @@ class Lexicon:
             elif table == "move":
                 moves.setdefault(cells[1], {})[cells[0]] = cells[2]
             else:
-                # Opposites are looked up in both orders. Remove an earlier entry for the same pair in reverse
-                # order, because it would be found before this one.
+                # The entry "old, new" also applies to "new, old". So it replaces an earlier entry "new, old".
                 opposites.pop((cells[1], cells[0]), None)
                 opposites[cells[0], cells[1]] = () if cells[2] == "-" else tuple(cells[2].split())
         return Lexicon(
@@ -227,17 +226,18 @@ Frames = Mapping[str, Sequence[tuple[str, Sequence[str]]]]
 
 
 class Antonym(NamedTuple):
-    """An antonym of a word, for one use of the word. The antonym is a term or a frame.
+    """An antonym of a word, for one use of the word, such as *young* for *old* as a modifier.
 
     Attributes:
         word: The word that is replaced.
-        used_as: The use in which the word may be replaced. It is a frame id of the word, ``frame`` for any
-            frame that is not in ``known``, ``noun``, or ``modifier``.
-        replacement: The replacement, a term or a frame id.
-        is_frame: Whether ``replacement`` is a frame id and not a term.
+        used_as: The use of the word in which it may be replaced: ``noun``, ``modifier``, or a frame id such
+            as ``like-01``. ``frame`` stands for all frames of the word except those in ``known``.
+        replacement: The word or the frame id that replaces the word, such as ``dislike-01``.
+        is_frame: Whether ``replacement`` is a frame id and not a word.
         modified_kinds: The word is replaced only if it refers to a thing of one of these kinds, such as
             ``person``; ``None`` allows all kinds.
-        known: Frames of the word that have separate entries; only set if ``used_as`` is ``frame``.
+        known: If ``used_as`` is ``frame``, the ids of the frames that have an `Antonym` of their own;
+            otherwise None.
     """
 
     word: str
@@ -275,7 +275,7 @@ def usable_antonyms(
 
 
 def _have_same_form(word: str, other: str, lexicon: Lexicon) -> bool:
-    """Return whether two words have the same word class and form, judging by their spelling."""
+    """Return whether two words seem to have the same form, for example whether both are plurals."""
     # Prepositions and adverbs of place replace only each other: "in" may become "out", but not "absence".
     closed = ("particle" in lexicon.classes_of(text.replace(" ", "-")) for text in (word, other))
     if len(set(closed)) > 1 or "much" in (word, other):
@@ -293,12 +293,13 @@ def _usable(
 ) -> Iterator[Antonym]:
     """Yield the uses in which an antonym may replace a word: as a frame, as a modifier or as a noun."""
     kind, word_kind = kind_of(other), kind_of(word)
-    # Both words must have the same noun kind. Words that are not nouns have the kind "other". There is one
-    # exception: the antonym of a state, thought or act may have the kind "other", since it is often a verb.
+    # Both words must be nouns of the same kind, such as two persons, or both must have the kind "other",
+    # which verbs and adjectives have. There is one exception: a noun for a state, thought or act may have an
+    # antonym of the kind "other", because this antonym is often a verb.
     if kind == word_kind or (kind == OTHER and word_kind in _SOFT):
         known = [old for old, _ in frames.get(word, ())]
-        # In a graph, the word may have a frame that PropBank does not list. The roles of such a frame are
-        # unknown, so it may be replaced by any frame of the antonym.
+        # A graph may contain a frame of the word that PropBank does not list. The roles of this frame are
+        # unknown, so allow all frames of the antonym as replacements.
         yield from (Antonym(word, "frame", new, True, kinds, known) for new, _ in frames.get(other, ()))
         for old, roles in frames.get(word, ()):
             for new, others in frames.get(other, ()) if "no-opposite" not in lexicon.classes_of(old) else ():

@@ -41,7 +41,7 @@ _PRIME = (1 << 31) - 1
 
 @cache
 def _linear_functions() -> NDArray[np.uint64]:
-    """Return the factors and the terms of the random functions of MinHash."""
+    """Return a and b of the random linear functions ax + b of MinHash, in two rows."""
     # Import NumPy at the first use, because most commands do not need it.
     import numpy as np
 
@@ -112,7 +112,7 @@ class Signature:
         """Return one hash for each band of the signature.
 
         Returns:
-            `BANDS` hashes. Two sets that agree in at least one of them are candidates for near-duplicates.
+            `BANDS` hashes. If two sets of words agree in at least one of them, they may be near-duplicates.
         """
         import numpy as np
 
@@ -176,15 +176,15 @@ class NearTexts:
         return any(are_near(words, others) for others in self._words)
 
     def has_equal(self, text: str) -> bool:
-        """Return whether the list contains a text with the same normal form, that is, the same `match_key`.
+        """Return whether the list contains the text, regardless of letter case and spacing.
 
         Args:
             text: The text to look for.
 
         Returns:
-            True if there is a text with the same normal form.
+            True if a text of the list has the same `match_key`.
         """
-        # This method is rarely called, so compute the normal forms of the texts only on its first call.
+        # Most callers never use this method, so compute the keys of the texts only on its first call.
         if self._keys is None:
             self._keys = set(map(match_key, self._texts))
         return match_key(text) in self._keys

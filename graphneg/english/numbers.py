@@ -91,11 +91,11 @@ def number_value(text: str) -> str | None:
     if _DIGITS.fullmatch(plain):
         return plain.replace(",", "")
     words = re.split(r"[\s-]+", plain)
-    # "hundreds" and "dozens" do not name an exact number, so they have no value.
+    # Reject *hundreds* and *dozens*, which do not name an exact number.
     if words[0] == "and" or any(word.endswith("s") and word[:-1] in SCALES for word in words):
         return None
     value = value_of(words)
-    # Reject values from 1e10 on, because they would be formatted in scientific notation.
+    # Reject values of 10,000,000,000 or more, which the format below would write as *1e+10*.
     return None if value is None or value >= 1e10 else f"{value:.10g}"
 
 

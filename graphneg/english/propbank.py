@@ -167,7 +167,7 @@ class _EntityDeclared(Exception):
 
 
 def _rolesets(data: bytes, lines_before: int = 0) -> list[Roleset | ReadError]:
-    """Read the rolesets of an XML document that starts after ``lines_before`` lines of the file."""
+    """Read the rolesets of an XML document. In the file, ``lines_before`` lines precede this document."""
     builder = TreeBuilder()
     parser = expat.ParserCreate()
     # ElementTree's own parser does not report line numbers, which are needed, so expat is called directly.
@@ -192,7 +192,7 @@ def _rolesets(data: bytes, lines_before: int = 0) -> list[Roleset | ReadError]:
 def _roleset(element: Element) -> Roleset:
     roles = {
         number: Role(number, role.get("f", "").upper(), one_line(role.get("descr", "")))
-        # If a role number occurs several times, keep the first role that has it.
+        # If a roleset lists a role number twice, keep the first role with this number.
         for role in reversed(list(element.iter("role")))
         if (number := role.get("n", "")).isdigit()
     }

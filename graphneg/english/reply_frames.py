@@ -29,19 +29,19 @@ class ReplyFrame(NamedTuple):
     """A row of ``reply_frames.tsv``.
 
     Attributes:
-        name: Name of the frame.
-        voice: Who said the sentence: one of `VOICES`.
-        graph: AMR graph in PENMAN notation. The node with the concept `CLAUSE` stands for the
+        name: Name of the frame, such as ``why``.
+        voice: Who said the repeated sentence: ``own`` (the speaker of the reply) or ``other``.
+        graph: AMR graph of the reply in PENMAN notation. The node with the concept `CLAUSE` stands for the
             repeated sentence.
-        opening: Words before the sentence; empty if there are none.
-        order: Word order of the sentence: ``plain``, ``inverted`` ("do you like it"), or ``asked`` for a
-            question about one of its phrases ("what do you like").
+        opening: Words of the reply before the repeated sentence, such as *So*; empty if there are none.
+        order: Word order of the repeated sentence: ``plain``, ``inverted`` ("do you like it"), or ``asked``
+            for a question about one of its phrases ("what do you like").
         mark: End mark of the reply.
-        allows_unchanged: ``yes`` if a reply that repeats the sentence without a change can be right, else
-            ``no``.
-        allows_context_twin: ``yes`` if a reply that repeats the sentence with a change can be right if the
-            sentence has the same change, else ``no``.
-        example: An example.
+        allows_unchanged: ``yes`` if the reply is usually right when it repeats the sentence unchanged: A says
+            "I like tea.", B asks "Why do you like tea?" Otherwise ``no``.
+        allows_context_twin: ``yes`` if the reply is usually right when the change is also made in the earlier
+            turn: A says "I don't like tea.", B asks "Why don't you like tea?" Otherwise ``no``.
+        example: An example of a reply.
     """
 
     name: str
@@ -57,29 +57,29 @@ class ReplyFrame(NamedTuple):
 
 @cache
 def _frames() -> dict[tuple[str, str], ReplyFrame]:
-    """Return the reply frames, keyed by name and voice."""
+    """Read ``reply_frames.tsv``. The rows are keyed by name and voice: ``("why", "other")``."""
     rows = (ReplyFrame._make(row) for row in table_rows("graphneg.english", "reply_frames.tsv"))
     return {(row.name, row.voice): row for row in rows}
 
 
 def reply_frame(name: str, voice: str) -> ReplyFrame | None:
-    """Return a frame.
+    """Return the reply frame with a given name.
 
     Args:
-        name: Name of the frame.
-        voice: Who said the sentence: one of `VOICES`.
+        name: Name of the reply frame, such as ``why``.
+        voice: Who said the repeated sentence: ``own`` (the speaker of the reply) or ``other``.
 
     Returns:
-        The frame, or None if there is no frame of this name for the voice.
+        The reply frame, or None if the table has no row with this name and voice.
     """
     return _frames().get((name, voice))
 
 
 def frames_of(voice: str) -> tuple[str, ...]:
-    """Return the names of the frames for a voice.
+    """Return the names of the reply frames that repeat a sentence of a given speaker.
 
     Args:
-        voice: Who said the sentence: one of `VOICES`.
+        voice: Who said the repeated sentence: ``own`` (the speaker of the reply) or ``other``.
 
     Returns:
         The names in the order of the table.

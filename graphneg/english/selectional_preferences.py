@@ -2,9 +2,8 @@
 
 If a transform replaces a noun, the new noun should be usual with the verb. The table ``takes.tsv`` counts how
 often each noun occurs with each verb and role in parsed dialogues (``python -m tools.takes`` creates it). The
-dialogues do not contain every possible combination of a noun and a verb. Therefore the counts are summed over
-clusters of nouns. A cluster consists of the similar nouns in one row of ``nouns.tsv``, which can replace each
-other.
+dialogues do not contain every possible combination of a noun and a verb. Therefore similar nouns are counted
+together. A *cluster* consists of the similar nouns in one row of ``nouns.tsv``, which can replace each other.
 
 >>> "like food" in preferred_nouns("eat-01", "ARG1"), noun_cluster("soup")
 (True, 'like food')
@@ -58,7 +57,8 @@ def noun_counts() -> Mapping[tuple[str, str], Mapping[str, int]]:
     True
 
     Returns:
-        For each pair of a verb and a role such as ``("drink", "ARG1")``, the counts, keyed by noun.
+        For each pair of a verb and a role such as ``("drink", "ARG1")``, the number of occurrences of each
+        noun, keyed by noun.
     """
     return {
         (verb, role): {noun: int(n) for noun, _, n in (pair.partition(":") for pair in nouns.split(" "))}
@@ -94,8 +94,8 @@ def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) 
             found[noun] += n
             cluster_counts[noun_cluster(noun) or noun] += n
     often = {sort: n for sort, n in cluster_counts.items() if n >= MIN_COUNT}
-    # If few nouns of a cluster were seen with the predicate, the other nouns of the cluster may not fit.
-    # Return only the nouns that were seen.
+    # If *soup* is the only food that occurs with a verb, other food may not fit the verb. So return *soup*,
+    # and not the whole cluster ``like food``.
     rare = {noun: n for noun, n in found.items() if noun_cluster(noun) not in often}
     ranked = sorted({**often, **rare}.items(), key=lambda item: (-item[1], item[0]))
     return tuple(name for name, _ in ranked) if len(ranked) <= MAX_PREFERENCES else ()

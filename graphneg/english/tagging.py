@@ -132,7 +132,8 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
     adjusted = dict(costs)
     for known in costs:
         is_verb = known in _VERB_TAGS
-        # In "a long walk", the concept is "walk" and not walk-01, so a verb tag becomes more costly.
+        # In "a long walk", *walk* expresses the concept ``walk`` and not the frame ``walk-01``. So make a
+        # verb tag more costly.
         if frame == "plain" and is_verb:
             adjusted[known] += 2.0
         elif frame == "verb" and not is_verb and known != "AX":
@@ -146,10 +147,10 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
 
 @lru_cache(maxsize=65536)
 def _emissions(token: str, sentence_start: bool) -> Costs:
-    """Return the tag costs of a token, regardless of its context."""
+    """Return the cost of each possible tag of a token, regardless of the tokens around it."""
     low = token.lower().replace("’", "'")
     if not any(character.isalnum() for character in token):
-        # A sentence ends at "." and "...", but not at ".,".
+        # Let "." and "..." end a sentence, but not ".,".
         if token[0] in _ENDS and (len(token) == 1 or token[0] != "." or token.startswith("..")):
             return {"EN": 0.0}
         return {"QT" if token in _QUOTES else "CC" if token == "&" else "PU": 0.0}
@@ -163,7 +164,7 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
         return known
     costs = dict(known or {})
     for candidate, cost in _open_class(low).items():
-        # A closed-class word is rarely used as an open-class word: "will" is more often a modal than a noun.
+        # Add a cost for using a function word as a content word: "will" is more often a modal than a noun.
         costs.setdefault(candidate, cost + (2.0 if known else 0.0))
     if token[0].isupper() and low not in CLOSED:
         # At the start of a sentence, every word is capitalised, so a capital letter there is weak evidence.
@@ -176,7 +177,7 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
 
 @lru_cache(maxsize=65536)
 def _open_class(low: str) -> Costs:
-    """Return the tag costs of an open-class word, from the dictionary or from the ending of the word."""
+    """Return the cost of each possible tag of a content word, from the dictionary or from its ending."""
     costs: Costs = {}
     by_upos = readings(low)
     for upos, lemmas in by_upos.items():
@@ -187,7 +188,7 @@ def _open_class(low: str) -> Costs:
         for lemma in lemmas if upos in _OPEN else ():
             forms = inflections(lemma, upos)
             costs.update((penn, 0.2) for penn in _OPEN[upos] if low in forms.get(penn, ()))
-    # A word such as "sheep" can be singular or plural. Its ending shows which one is more likely.
+    # For a word that can be singular or plural, prefer the plural if it ends in *-s*, otherwise the singular.
     if "NNS" in costs and "NN" in costs:
         plural = low.endswith("s") and not low.endswith("ss")
         costs["NN" if plural else "NNS"] += 1.0 if plural else 1.2

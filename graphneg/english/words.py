@@ -304,7 +304,7 @@ def content_lemmas(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 17)
 def _content_lemma(word: str) -> str:
-    """Return the lemma of a word; the empty string if the word is not a content word."""
+    """Return the lemma of a content word; the empty string for other words, such as *the*."""
     bare = _CLITIC.sub("", word.lower())
     if not 1 < len(bare) <= _LONGEST_WORD or bare in CLOSED:
         return ""

@@ -44,7 +44,7 @@ def is_subject(sentence: SentenceDraft, token: Token) -> bool:
 
 
 def _governed(sentence: SentenceDraft, token: Token) -> list[VerbGroup]:
-    """Return the finite verb groups that agree with a noun: the head of the subject, or a conjunct in it."""
+    """Return the finite verb groups that agree with a noun: *is* with *door* in "the door of the car is"."""
     index, governed = sentence.tokens.index_of(token), list[VerbGroup]()
     for group in sentence.parse_verbs():
         if group.kind != "finite" or not group.subject or not group.subject[0] <= index < group.subject[1]:
@@ -124,8 +124,8 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
         person: The person with which the verb agrees, as a subject pronoun in lower case.
     """
     verb, low = group.verb, group.verb.lower
-    # Modals do not agree with their subject ("I can", "He can"). Of the past forms, only *was* and *were*
-    # agree with their subject. The last branch below leaves all other past forms unchanged.
+    # Modals have one form for all subjects ("I can", "He can"). So have past forms other than *was* and
+    # *were*; the last branch below leaves these past forms unchanged.
     if verb.tag == "MD" or low in word_class("uninflected"):
         return
     if low == "'s":
@@ -184,7 +184,8 @@ def third_person(tokens: Sequence[Token], person: str) -> str:
         person: The pronoun for the replaced noun phrase.
 
     Returns:
-        A subject pronoun in lower case. If the noun fits both *he* and *she*, ``person`` is kept if possible.
+        A subject pronoun in lower case. *Friend*, for example, may be *he* or *she*, so it keeps the old
+        pronoun.
 
     Example:
         "the girl" gives ``she``, "the car" gives ``it``, "my friend" instead of *she* gives ``she``.
@@ -265,13 +266,13 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
         return Case.SUBJECT
     tokens, index = sentence.tokens, sentence.tokens.index_of(token)
     before, after = tokens.get(index - 1), tokens.get(index + 1)
-    # *you* and *it* can be subjects or objects. The words around the pronoun decide.
+    # Infer the case of *you* and *it* from the words around the pronoun: the form is the same in both cases.
     if _is_object(sentence, index, person):
         return Case.OBJECT
-    # In "I know you will", the pronoun before the modal is a subject.
+    # A pronoun before a modal is a subject: *you* in "I know you will".
     if index and (after.tag in ("MD", "VBZ") or after.expanded in BE - {"be"}):
         return Case.SUBJECT
-    # In "It makes you concerned" and "to see you", the pronoun is an object.
+    # A pronoun after *make* or after a plain form is an object: "It makes *you* concerned", "to see *you*".
     if (before.tag in VERBS and before.lemma in word_class("causatives")) or before.tag in ("VB", "VBG"):
         return Case.OBJECT
     subject = is_subject(sentence, token) or _opens_clause(tokens, index) or _is_inverted(tokens, index)
@@ -281,14 +282,15 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
 def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
     """Return whether a pronoun is an object although a verb follows it.
 
-    In "Everyone but you left" and "The man who saw you is here", the verb after *you* has a subject further
-    to the left, so the result is True. In "Those who know you are here", the result is False, because *you*
-    may be the subject of *are*: *know* can take a clause as its object.
+    True for *you* in "The man who saw you is here" and "Everyone but you left": the subjects of *is* and
+    *left* are *man* and *everyone*. False in "Those who know you are here", because *you* may be the subject
+    of *are* ("know that you are here").
     """
     tokens, after = sentence.tokens, sentence.tokens.get(index + 1)
     if tokens.get(index - 1).lower in word_class("exceptions") and tokens.get(index - 2).tag == "PN":
         return True
-    # *you* is never the subject of third-person forms: "the man who saw you is here".
+    # Before a third-person form, *you* is an object, because it cannot be its subject: "the man who saw *you*
+    # is here".
     if person == "you" and (after.tag == "VBZ" or after.lower in word_class("third-person-forms")):
         return True
     group = next((group for group in sentence.parse_verbs() if group.main == index - 1), None)
@@ -311,8 +313,8 @@ def _is_inverted(tokens: Tokens, index: int) -> bool:
     verb = tokens.get(start)
     if index + 1 == len(tokens) or (verb.tag != "MD" and verb.expanded not in BE | DO | HAVE):
         return False
-    # For each tag that the word after the pronoun may have, tell whether the auxiliary before the pronoun
-    # allows a word with this tag: "has it been" (VBN), "would it be" (VB), "is it good" (JJ).
+    # For each tag of the word after the pronoun, test whether the word before the pronoun can be its
+    # auxiliary. In "has it been", for example, *has* fits the participle *been* (VBN).
     fitting = {
         "VBN": verb.expanded in HAVE | BE,
         "VBD": verb.expanded in HAVE,

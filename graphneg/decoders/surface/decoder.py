@@ -89,15 +89,16 @@ _TIME_CONCEPTS = TENSES.keys() | TIME_NOUNS
 
 @dataclass(slots=True)
 class Sources:
-    """Graphs and texts from which grafts copy phrases and sentences.
+    """Other graphs and texts, from which edits copy phrases and sentences.
 
     Attributes:
         graphs: The graphs, keyed by id.
         texts: The text of each graph, keyed by graph id.
-        parsed: The texts as the parser read them, keyed by graph id. They have spaces around apostrophes if
-            the corpus does.
+        parsed: The texts in the form in which the parser read them, keyed by graph id: "I ’ m late" if the
+            corpus has spaces around apostrophes.
         alignments: Cache of the tokenized and tagged texts, with their alignments to the graphs.
-        opened: Number of calls of `open` so far. It distinguishes two copies of the same text.
+        opened: Number of calls of `open` so far. Each opened text gets this number, so that two copies of the
+            same text differ.
     """
 
     graphs: Mapping[str, AmrGraph]
@@ -162,12 +163,13 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     Raises:
         RealisationError: An edit cannot be expressed with the words of the sentence.
     """
-    # An edit with a value of `copy_of` changes a sentence that is copied from another turn. Such edits are
-    # applied when the sentence is copied, in `_copy` and `_say`.
+    # Edits with ``copy_of`` change a sentence that another edit copies from another turn. `_copy` and `_say`
+    # apply them to the copy.
     own = [edit for edit in edits if edit.copy_of is None]
     for edit in own:
         refuse_wordless(edit)
-    # 1. The edits replace the whole utterance, or leave only an interjection.
+    # Step 1 (see the module docstring): write a new text if the edits replace the whole utterance, or leave
+    # only an interjection such as "Okay".
     if len(own) == 1 and own[0].op == "graft" and own[0].position == 0 and own[0].role is None:
         return _copy(own[0], edits, sources, sentence)
     if len(own) == 1 and own[0].op == "say":
@@ -176,12 +178,12 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
         return reply
     appended = [edit for edit in own if edit.op == "graft" and edit.role is not None]
     plain = [edit for edit in own if edit.op != "wrap" and edit not in appended and edit.position >= 0]
-    # Steps 2 to 4 (see the module docstring): change words and clauses.
+    # Steps 2 to 4: replace words, remove words, and change the negation, the mood and the time of clauses.
     _change(sentence, plain, sources)
-    # 5. Put the sentence under a new predicate.
+    # Step 5: put the sentence under a new predicate: "I doubt that ...".
     _wrap(sentence, own)
     text = sentence.finish()
-    # 6. Append copies of other turns, or of one sentence of a turn.
+    # Step 6: append copies of other turns, or of single sentences of other turns.
     for edit in appended:
         if edit.role is None or not edit.role.startswith("snt"):
             raise RealisationError("unsupported-edit", f"a subtree can't be added in the role :{edit.role}")
@@ -197,20 +199,20 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 
 def _change(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> None:
     """Apply the edits that change words and clauses, in the order that the module docstring lists."""
-    # 2. Replace words.
+    # Step 2: replace words.
     _change_words(sentence, edits, sources)
-    # 3. Remove the words of dropped subtrees.
+    # Step 3: remove the words of the subtrees that edits drop from the graph.
     for edit in edits:
         if edit.op == "drop" and sentence.node(edit.position).role not in CLAUSE_MARKS:
             drop(sentence, edit.position)
-    # 4. Change the negation, mood and time of clauses.
+    # Step 4: change the negation, the mood and the time of clauses.
     for edit in edits:
         if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.position).role in CLAUSE_MARKS):
             _change_clause(sentence, edit)
 
 
 def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
-    """Return the new text if the edits replace the sentence by an interjection such as "Okay"; else None."""
+    """Return "Okay" or another interjection if the edits put it in place of the sentence; otherwise None."""
     top = [edit for edit in edits if edit.op in ("set", "wrap") and edit.position == 0]
     if not top or top[-1].concept not in _INTERJECTIONS:
         return None
@@ -225,7 +227,7 @@ def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
 
 
 def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> None:
-    """Apply the edits that replace words: new pronouns, copied phrases, values, times and concepts."""
+    """Apply the edits that replace words: pronouns, phrases, constants, times and concepts."""
     # Change all pronouns together. If *I* became *you* before *you* becomes *I*, all of them would become
     # *I*.
     persons = {
@@ -252,10 +254,10 @@ def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sourc
 
 
 def _change_clause(sentence: SentenceDraft, edit: Edit) -> None:
-    """Add a polarity, a mood or a time to a clause, or remove a polarity or a mood from it.
+    """Add a negation, a mood or a time to a clause, or remove a negation or a mood from it.
 
     Raises:
-        RealisationError: The edit adds or removes another kind of node (``unsupported-edit``).
+        RealisationError: The edit adds or removes something else, such as a quantity (``unsupported-edit``).
     """
     node = sentence.node(edit.position)
     k, role, added = edit.position, edit.role if edit.op == "add" else node.role, edit.concept or edit.value
@@ -295,8 +297,8 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
             raise RealisationError(
                 "unsupported-edit", "only a whole sentence can be put under a new predicate"
             )
-        # A second edit adds the subject of the new predicate. The position -1 of the second edit stands for
-        # the new top of the graph, that is, for the predicate.
+        # Find the subject of the new predicate: *I* in "I doubt that ...". A second edit adds it. The
+        # position of this edit is -1, which stands for the new top of the graph, that is, for ``doubt-01``.
         subjects = (
             other.concept for other in edits if (other.op, other.position, other.role) == ("add", -1, "ARG0")
         )
@@ -335,7 +337,7 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources, edited: Sent
 
 
 def _edits_of_copy(copied_by: Edit, edits: Sequence[Edit]) -> list[Edit]:
-    """Return the edits that change a copied sentence, as edits without ``copy_of``."""
+    """Return the edits of a copied sentence, without ``copy_of``, so that they apply to the copy itself."""
     return [
         edit._replace(copy_of=None)
         for edit in edits
@@ -363,7 +365,7 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
         # The sentence is a question. Its speaker does not know the answer, and the edit drops this negation.
         state_knowledge(source, said_by.from_position or 0)
     else:
-        # The sentence is a request, and the reply repeats it as a wish.
+        # A reply cannot deny a request, but it can deny a wish: "Sit down." -> "I want you to sit down."
         state_request(source, said_by.from_position or 0)
     contract_like(source, reply)
     persons = _persons(source, copy)
@@ -478,7 +480,7 @@ def _change_verbs(
     negations = [edit for edit in edits if wraps and (edit.op, edit.position) == ("add", -1)]
     done = [edit for edit in edits if (edit.op, edit.role, edit.concept) == ("add", "time", "already")]
     others = [edit for edit in edits if edit not in (*wraps, *negations, *done)]
-    # Times are dropped before the tense changes: "I bought it yesterday" -> "you want to buy it".
+    # First drop times that do not fit the new tense: "I bought it yesterday" -> "you want to buy it".
     for edit in [edit for edit in others if edit.op == "drop"] if wraps or done else ():
         drop_time(source, edit.position)
         others.remove(edit)

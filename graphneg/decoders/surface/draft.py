@@ -202,8 +202,8 @@ class Draft:
     def __init__(self, tokens: Sequence[Token], text: str) -> None:
         self.tokens = Tokens(tokens)
         self.original = text
-        # Detect the style of clitics and of punctuation marks separately. A text that is not tokenised may
-        # have a space before some marks but still contain "don't".
+        # Test clitics and punctuation marks separately, because a text may have spaces only before
+        # punctuation marks: "I don't know ."
         self.clitics_apart = _mostly_apart(token for token in tokens if token.lower in _CLITICS)
         marks = [token for token in tokens if _MARK.fullmatch(token.text)]
         self.tokenised = _mostly_apart(marks) if marks else self.clitics_apart

@@ -25,7 +25,8 @@ class Idiom(NamedTuple):
     """A row of ``idioms.tsv``, for an idiom such as "you are kidding".
 
     Attributes:
-        positions: The alternative words at each position of the idiom, such as *kidding* and *joking*.
+        positions: For each position in the idiom, the words that may occur there: *kidding* or *joking* after
+            "you are".
         open_ended: Whether other words may follow the idiom in the same clause.
         meaning: The meaning of the idiom in other words.
     """

@@ -130,7 +130,7 @@ def verb_form(lemma: str, tag: str) -> str:
 
 
 def _regular_verb(lemma: str, tag: str) -> str:
-    """Inflect a verb by the spelling rules of regular verbs."""
+    """Inflect a verb by the spelling rules of regular verbs: *googles*, *googled*, *googling*."""
     consonant_y = re.search(r"[^aeiou]y$", lemma) is not None
     if tag == "VBZ":
         if consonant_y:

@@ -40,16 +40,17 @@ a longer sentence."""
 # Pattern for concepts that no word expresses, because they only build the structure of a graph:
 # ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
 _WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
-# Values of the role ``:mode``. They are expressed by the form of the clause, not by a word.
+# Constants of the role ``:mode``. No word expresses them: an order, for example, is expressed by its verb
+# form.
 _STRUCTURAL_VALUES = frozenset({"interrogative", "imperative", "expressive"})
 # Tags of words that may occur between a subject and *be*: "it *might not* be".
 _AUXILIARIES = frozenset({"MD", "AX", "NEG", "RB"})
-# Number of tokens after the pronoun *it* that are searched for a clause to which the pronoun refers: "It is
-# hard *to say*".
+# Number of tokens after *it* in which to look for a clause to which *it* refers: "It is hard *to say*".
 _EXPLETIVE_REACH = 7
 # Pattern for phrasal adjectives such as "worn out", which cannot precede a noun.
 _PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
-# Number of tokens before a replaced word in which the rules look for *not*.
+# If *not* is among this number of tokens before a word, rules in ``refusals.tsv`` may refuse to replace the
+# word.
 _DENIAL_REACH = 5
 # Tags of words that can begin a complement. If such a word follows the phrase to be removed, the linking verb
 # before this phrase still has a complement.
@@ -105,7 +106,7 @@ def refuse_misplaced_word(sentence: SentenceDraft, index: int, old: str, wanted:
         index: The index of the old word.
         old: The lemma of the old word.
         wanted: The lemma of the new word.
-        role: The role of the node that the word expresses; empty for the root of the graph.
+        role: The role of the node that the word expresses; empty for the top of the graph.
     """
     tokens, token = sentence.tokens, sentence.tokens[index]
     after, after2 = tokens.get(index + 1), tokens.get(index + 2)
@@ -143,8 +144,9 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     refuse_expletive(sentence, token)
     index = tokens.index_of(token)
     refuse_idiom(sentence, index)
-    # Compute flags for the rules. The rules refuse to change *you* in fixed phrases such as "How are you?",
-    # and in "If you go there, it rains", where *you* may mean people in general.
+    # Compute the conditions that the table ``refusals.tsv`` cannot express. With them, its rules refuse to
+    # change *you* in "How are you?", and in "If you go there, it rains", where *you* may mean people in
+    # general.
     around = tokens[slice(*sentence.sentence_bounds(index))]
     courteous = any(other.lower in word_class("courtesies") for other in around)
     greets = tokens.get(index - 2).lower == "how" and tokens.get(index - 1).is_be
@@ -263,8 +265,8 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     verb = next((other for other in after if other.tag in VERBS and other.tag not in ("AX", "MD")), EDGE)
     lasts = verb.lemma == "take" and any(lemma_of(other.lower, "NNS") in TEMPORAL_UNITS for other in after)
     costs = (verb.lemma in word_class("costing") and any(other.tag == "TO" for other in after)) or lasts
-    # A form of *be* as the predicate must be next to the pronoun *it*. It may follow the pronoun, perhaps
-    # after auxiliaries ("It must be hard to"), or precede it ("Isn't it hard to").
+    # Look for a form of *be* after *it*, perhaps with auxiliaries between them ("It must be hard to swim"),
+    # or directly before *it* ("Isn't it hard to swim?").
     rest = list(dropwhile(lambda other: other.tag in _AUXILIARIES and not other.is_be, after))
     linked = tokens.get(tokens.run_start(index, ("NEG",)) - 1).is_be or any(other.is_be for other in rest[:1])
     predicate = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]
@@ -272,8 +274,7 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     # sunny", "It's Monday") or a number ("It's five o'clock", "It's 2135-3678"). It also refers to nothing
     # if a verb of change and a word of time or weather follow ("It's getting late").
     told = any(other.lower in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in predicate)
-    # In "It's ten years old", *it* refers to a thing, although a number follows. So a number does not count
-    # if "old" follows.
+    # In "It's ten years old", *it* refers to a thing. So ignore a number if *old* follows.
     aged = any(other.lower == "old" for other in after)
     counts = linked and not aged and any(other.tag == "CD" or other.lower in NUMBERS for other in predicate)
     becomes = verb.lemma in word_class("becoming") and any(
@@ -361,8 +362,8 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
     """
     before = sentence.tokens[sentence.sentence_bounds(index)[0] : index]
     opening = next((token for token in before if token.tag not in ("QT", "PU")), None)
-    # Skip sentences with a quotation before the word, because a quoted "yes" is not an answer by the speaker:
-    # 'He said "yes" and left'.
+    # Accept the sentence if *yes* is in a quotation, because it is then no answer by the speaker: 'He said
+    # "yes" and left'.
     if sum(token.is_quote for token in before) > 1 or opening is None:
         return
     if opening.lower in word_class("answers") and opening.tag == "UH":
@@ -393,8 +394,9 @@ def refuse_affirmation(sentence: SentenceDraft, index: int, group: VerbGroup | N
     verb = group.verb if group is not None else EDGE
     subject = group.subject_tokens[-1] if group is not None and group.subject_tokens else EDGE
     third = subject.lower in word_class("third-person") or subject.tag in ("NN", "NNP")
-    # True for a verb such as "hurt" or "put" after a third-person subject. Its past form equals its plain
-    # form, and it has no *-s*, so a general truth would look like a report of a single past event.
+    # True for *hurt* in "A little snow never hurt anyone": the form may be past or plain, and the subject is
+    # third-person. Without *never*, the general truth would become a past event: "A little snow hurt
+    # someone".
     timeless = third and verb.tag not in ("AX", "MD") and verb.lower == verb.lemma == verb.form("VBD")
     inverted = group is not None and group.asks and index < group.first
     apply_rules(sentence, "affirmation", index, until=until, verb=verb, timeless=timeless, inverted=inverted)

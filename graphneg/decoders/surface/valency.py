@@ -20,11 +20,10 @@ _OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
 # the share `_NEARLY_ALL` of these examples have an object.
 _ENOUGH = 3
 _NEARLY_ALL = 0.8
-# A verb takes no object if PropBank has at least this number of annotated examples of the verb, none of which
-# has an object.
+# A verb counts as intransitive if PropBank has at least this number of examples of it, all without an object.
 _MANY = 5
-# For each kind of complement, the prefixes of the dependency relations that mark such a complement in the
-# annotated examples of PropBank.
+# Maps each kind of complement to prefixes of dependency relations. A relation with such a prefix in
+# PropBank's examples of a verb shows that the verb takes this kind of complement.
 _NEEDED = {
     "dative": ("dative",),
     "infinitive": ("xcomp_to", "ccomp_to", "advcl_to"),
@@ -61,8 +60,8 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
     before_verb = sentence.tokens[: sentence.tokens.index_of(token)]
-    # The object may precede the verb, as in a passive, in "What did you say?" and in "the book that I read".
-    # Then the verb is accepted although no object follows it.
+    # Test whether the object precedes the verb: in a passive, in "What did you say?" and in "the book that I
+    # read". Then the new verb needs no object after it.
     elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
         other.lower in word_class("fronted-objects") for other in before_verb
     )
@@ -138,8 +137,8 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
         return not taken
     if complement in _NEEDED:
         return any(form.startswith(_NEEDED[complement]) for form in taken)
-    # If the examples of the old verb do not show the preposition, it introduces an adjunct. Adjuncts fit any
-    # verb: "He reads for pleasure."
+    # In "He reads for pleasure", *for* does not belong to *read*: PropBank's examples of *read* do not
+    # contain it. Such a phrase fits any verb, so accept the new verb.
     usual = complement in word_class("complement-prepositions") or f"prep_{complement}" in before
     return f"prep_{complement}" in taken or not usual
 

@@ -24,8 +24,8 @@ from graphneg.english.tokens import TextSpan, tokenize
 from graphneg.english.words import readings
 from graphneg.model import AmrGraph
 
-# Pattern for words after the pronoun *it* that show that it refers to nothing: "It is time to go", "It's for
-# that purpose that he came".
+# Pattern for the words after an *it* that refers to nothing, as in "It *is time to* go" and "It*'s for that*
+# purpose that he came".
 _EXPLETIVE = re.compile(r"(?i)(?:is|was|'s|will|would|might) (?:\w+ )*?(?:that|to|for|time|who)\b")
 _KEPT = 1024
 """Maximum number of aligned texts in the cache."""
@@ -76,7 +76,7 @@ class AlignmentCache:
         self._kept: dict[tuple[str, str], AlignedText] = {}
 
     def get(self, text: str, graph: AmrGraph) -> AlignedText:
-        """Return a text with its tokens, their tags and the alignment of its graph.
+        """Tokenize and tag a text, and align its tokens with the nodes of its graph.
 
         Args:
             text: The text to align.
@@ -122,7 +122,7 @@ def with_moved_spans(graph: AmrGraph, text: str, closed: str) -> AmrGraph:
 
 
 def _offsets(text: str) -> list[tuple[int, int]]:
-    """Return start and end of each token, counted in characters other than spaces."""
+    """Return the start and the end of each token, as character positions in the text without its spaces."""
     found: list[tuple[int, int]] = []
     at = 0
     for token in tokenize(text):

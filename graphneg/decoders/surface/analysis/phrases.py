@@ -22,12 +22,12 @@ from graphneg.english.tagging import FINITE, NOUNS, VERBS
 from graphneg.english.words import word_class
 
 _NOMINAL = NOUNS | {"PN", "CD"}
-# Tags of words after which a finite verb may belong to a relative clause, and thus to a noun phrase: "the man
-# *who* left".
+# Tags of words that can precede the finite verb of a relative clause, such as *who* in "the man *who* left".
+# Such a verb is part of a noun phrase.
 _RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
 # Tags of words that must not end a phrase: "the man in".
 _HANGING = frozenset({"IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"})
-# Tags of words that may occur inside the phrase of a subtree although they express nodes outside the subtree.
+# Tags of function words. A phrase may contain them even if they express a node outside its subtree.
 _FUNCTIONAL = frozenset({"PS", "DT", "PRS", "PRO", "CC", "NEG", "MD", "AX"})
 # Pattern for concepts that often have no word of their own, such as ``date-entity``. The phrase of such a
 # node is found through the words of its children.
@@ -109,7 +109,7 @@ def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int
     modifiers = {"JJ", "VBN", "VBG", "RB", "CD", *NOUNS}
     if all(token.tag in modifiers for token in tokens[low:start]):
         start = min(start, low)
-    # Leave out words before the noun that express nodes outside the subtree.
+    # Start the phrase after the last word before the noun that expresses a node outside the subtree.
     for index in range(head - 1, start - 1, -1):
         owner = owners.get(index)
         if owner is None or k <= owner <= last or tokens[index].tag in ("PS", "DT"):
@@ -151,10 +151,10 @@ def _head(sentence: SentenceDraft, k: int) -> int:
 
 
 def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
-    """Return the bounds of the contiguous words around the head word of a subtree.
+    """Extend the head word of a subtree to both sides, and return the bounds of the phrase.
 
-    The words between the bounds do not express nodes outside the subtree, except for some function words. The
-    determiner of a noun phrase is included. A preposition at the end is not.
+    The extension stops before a content word that expresses a node outside the subtree. The determiner of a
+    noun phrase is included. A preposition at the end is not.
 
     Args:
         sentence: The sentence being edited.
@@ -221,8 +221,9 @@ def _listed(sentence: SentenceDraft, k: int, index: int) -> bool:
 def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
     """Return whether a phrase may be extended over the tokens between two indices.
 
-    The phrase must not be extended over many tokens, over an end mark or a quotation mark, or over a content
-    word that expresses a node outside the subtree. ``foreign`` contains the indices of such words.
+    The phrase must not be extended over many tokens, an end mark or a quotation mark. It must not be extended
+    over a content word of another phrase either. ``foreign`` contains the indices of all words that express
+    nodes outside the subtree.
     """
     between = tokens[start:end]
     if len(between) > _GAP_REACH or any(token.tag == "EN" or token.is_quote for token in between):
@@ -231,7 +232,7 @@ def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
 
 
 def _verb_phrase(sentence: SentenceDraft, k: int, group: VerbGroup, low: int, high: int, head: int) -> Phrase:
-    """Return the phrase of a verb. It includes a subject that is a pronoun or is in the node's subtree."""
+    """Return the phrase of a verb, with its subject if the subject is a pronoun or belongs to the subtree."""
     low, high = min(low, group.first), max(high, group.main + 1)
     if group.kind == "finite" and group.subject is not None:
         (start, end), owners = group.subject, sentence.owners()

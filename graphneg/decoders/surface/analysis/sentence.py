@@ -150,9 +150,9 @@ class SentenceDraft(Draft):
             group: A verb group of the text, or None.
 
         Returns:
-            The given group itself if it is finite or imperative. Otherwise the finite group before it: *want*
-            for "to go" in "I want to go". None if no finite group precedes it in the sentence, or if a
-            conjunction or a question word is between the two groups.
+            The given group itself if it is finite or imperative. For any other group, the finite group before
+            it: *want* for "to go" in "I want to go". None if the sentence contains no finite group before it,
+            or if a conjunction or a question word is between the two groups.
         """
         if group is None or group.is_main:
             return group
@@ -313,11 +313,11 @@ class SentenceDraft(Draft):
         return known[nearest] if distance <= _COPULA_REACH else None
 
     def owners(self) -> dict[int, int]:
-        """Return, for each token that expresses a node, the index of this node.
+        """Map each token that expresses a node to the index of the node.
 
         Returns:
-            The node indices, keyed by token index. If a token expresses several nodes, the lowest of their
-            indices.
+            The node indices, keyed by token index. If a token expresses several nodes, the value is the
+            lowest index of these nodes.
         """
         return {index: k for k in sorted(self.tokens_of_node, reverse=True) for index in self.indices(k)}
 

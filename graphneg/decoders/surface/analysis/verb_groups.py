@@ -271,8 +271,8 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
             return _extended(group, end)
     if token.tag in ("VBD", "VBZ") and index and (before.is_quote or before.text == ","):
         end = noun_phrase_end(tokens, index + 1)
-        # In "..., said the king", the verb of speech precedes its subject. In "OK, got it", *it* is an
-        # object, so it is not treated as a subject after the verb.
+        # In "..., said the king", the subject follows its verb of speech. *It* is no such subject: in "OK,
+        # got it", it is an object.
         if tokens.get(index + 1).lower == "it":
             end = index + 1
         if end > index + 1 and tokens.get(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
@@ -311,7 +311,8 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
     Args:
         group: The group to extend.
-        after: The index after an inverted subject, where the other verbs begin; None without inversion.
+        after: The index after the subject in a question: the index of *know* in "Do you know". None if the
+            subject does not interrupt the group.
 
     Returns:
         The same group.
@@ -330,7 +331,7 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
 
 def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
-    """Return the tag that a verb must have after an auxiliary; None if the verb does not depend on it."""
+    """Return the tag that a verb must have after an auxiliary on which it depends; None if it does not."""
     last, at, low = tokens[auxiliary].expanded, tokens.get(verb).tag, tokens.get(verb).lower
     if last == "ought" and at == "TO" and tokens.get(verb + 1).tag == "VB":
         return "TO"
@@ -349,7 +350,7 @@ def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
         # The verb is a participle in the passive ("was read") and in the progressive ("was reading").
         return "VBN" if at == "VBD" else at if at in ("VBN", "VBG") else None
     if last == "'d":
-        # *'d* is *would* in "I'd go" and *had* in "I'd gone".
+        # *'d* is *would* before a plain form ("I'd go"), and *had* before a participle ("I'd gone").
         return "VB" if at in ("VB", "VBP") else "VBN" if at in ("VBN", "VBD") else None
     return None
 
@@ -430,9 +431,10 @@ def hyphen(tokens: Tokens, index: int) -> bool:
 
 
 def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int] | None:
-    """Return the bounds of the noun phrase before a finite verb, or of the subject of a joined verb.
+    """Return the bounds of the subject of a finite verb, which is the noun phrase before the verb.
 
-    In "She sang and danced", no noun phrase precedes *danced*, so its subject is that of *sang*.
+    If *and* joins the verb to another verb, both have the same subject: in "She sang and danced", the subject
+    of *danced* is *she*.
     """
     tokens = group.tokens
     end = over = tokens.run_start(group.first, _SKIP)
@@ -508,8 +510,8 @@ def _with_phrase_before(tokens: Tokens, index: int) -> int:
         if link.lower == "of" or tokens.get(start - 1).tag in _STARTS or determined:
             return start
     if link.lower in word_class("conjunctions") and before in NOUNS | {"PN", "PRS", "PRO"}:
-        # In "Tom and Ann came", both nouns belong to the phrase. The first noun must begin the clause,
-        # because in "I saw Tom and Ann came" *Tom* is an object.
+        # In "Tom and Ann came", extend the subject to *Tom*, because *Tom* begins the clause. In "I saw Tom
+        # and Ann came", *Tom* does not begin the clause and is an object.
         start = noun_phrase_start(tokens, index - 1)
         if tokens.get(start - 1).tag in _STARTS:
             return start

@@ -127,12 +127,12 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
     elif token.lower == "no" and following.text:
         _positive_determiner(sentence, index, following)
     elif token.lower == "without" and following.tag == "VBG":
-        # *without* becomes *while*: "He went without seeing it" -> "He went while seeing it".
+        # Replace *without* by *while*: "He went without seeing it" -> "He went while seeing it".
         sentence.rewrite(token, "while", "SC")
     elif token.lower == "nor":
         raise RealisationError("unclear-clause", "'nor' can't be made affirmative alone")
     elif token.lower in _POSITIVE:
-        # The *nor* after *neither* becomes *and*: "neither tea nor coffee" -> "both tea and coffee".
+        # Replace *nor* after *neither* by *and*: "neither tea nor coffee" -> "both tea and coffee".
         for other in sentence.tokens[index:] if token.lower == "neither" else ():
             if other.lower == "nor":
                 sentence.rewrite(other, "and")

@@ -45,9 +45,9 @@ from graphneg.decoders.surface.refusals import refuse_expletive, refuse_graft
 from graphneg.english.tagging import VERBS
 from graphneg.english.words import readings, word_class
 
-# The values of `Token.original_index` for copied tokens start at a number that no token of the text has.
-# Copied tokens thus keep the spacing between them, but never count as original neighbours of the tokens
-# around them.
+# Start of the values of `Token.original_index` for copied tokens. Tokens with consecutive values keep the
+# white space between them. So a copied phrase keeps its spacing inside, and only the spacing at its two ends
+# is chosen anew.
 _COUNT_FROM = 1_000_000
 # Kinds of phrases with a verb as their head.
 _VERBAL = frozenset({"verb", "clause", "predicate"})
@@ -90,7 +90,7 @@ class Donor:
 
     @property
     def head(self) -> Token:
-        """The head word of the phrase, as a token of the sentence from which the phrase is copied."""
+        """The head word of the phrase to copy: its token in the source sentence, not the copy."""
         return self.sentence.tokens[self.span.head]
 
     def copied(self, start: int, end: int) -> list[Token]:
@@ -196,8 +196,8 @@ def graft(sentence: SentenceDraft, k: int, source: SentenceDraft, from_position:
     name = sentence.node(k).concept == source.node(from_position).concept == "name"
     refuse_graft(sentence, target, source, donor.span, donor.tokens, name)
     kinds = (target.kind, donor.kind)
-    # If a modal, an auxiliary, a pronoun or *not* precedes the phrase to replace, the phrase is only a part
-    # of its clause, so a whole clause cannot replace it: "I will *go home*".
+    # In "I will *go home*", a modal precedes the phrase to replace, so the phrase is only a part of its
+    # clause. A whole clause such as "he sleeps" cannot replace it.
     splits = sentence.tokens.get(target.start - 1).tag in ("MD", "AX", "PRS", "NEG")
     if name or (kinds == ("clause", "clause") and not splits):
         splice(sentence, target, donor.tokens)
@@ -217,14 +217,15 @@ def graft(sentence: SentenceDraft, k: int, source: SentenceDraft, from_position:
 
 
 def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """Replace a phrase by a phrase of a different kind, and change the new phrase as little as possible.
+    """Replace a phrase by a phrase of a different kind: "I like *the dog*" -> "I like *seeing it*".
 
     Raises:
         RealisationError: A phrase of the new kind cannot replace one of the old kind (``kind-mismatch``).
     """
     described, verbal = donor.kind in ("adjective", "modifier"), donor.kind in _VERBAL
     if target.kind == "nominal" and (described or verbal):
-        # In "the name of the king", *of* follows the phrase "the name", so only a noun can replace "name".
+        # Only a noun phrase can precede *of*: "*the name* of the king" cannot become "*seeing it* of the
+        # king".
         if sentence.tokens.get(target.end).lower == "of":
             raise RealisationError(
                 "kind-mismatch", "the phrase stands before 'of', so only a noun can replace it"
@@ -244,8 +245,8 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     elif target.kind == "adjective" and donor.kind == "nominal":
         splice(sentence, target, donor.with_article(donor.tokens))
     elif target.kind == "modifier" and (verbal or donor.kind in ("nominal", "adjective")):
-        # The new phrase becomes one word before the noun: "the big dog" -> "the sleeping dog"; "the big door"
-        # -> "the car door".
+        # Reduce the copied phrase to one word that can stand before a noun: with *sleeps*, "the big dog"
+        # becomes "the sleeping dog".
         head = Phrase(target.head, target.head + 1, "modifier", target.head)
         splice(sentence, head, [donor.attributive()])
     elif target.kind in _VERBAL and (described or donor.kind == "nominal"):
@@ -363,11 +364,11 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
 
 
 def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """Replace a verb phrase by a copy of another one, without its subject and in the form of the old verb.
+    """Replace a verb phrase by a copy of another one: "I want *to go*" -> "I want *to see it*".
 
     Raises:
-        RealisationError: The phrase to copy has a question word (``kind-mismatch``), or an object of the old
-            verb would remain or the old phrase extends over the end of a sentence (``unclear-clause``).
+        RealisationError: The phrase to copy has a question word (``kind-mismatch``). An object of the old
+            verb would remain, or the old phrase is in two sentences (``unclear-clause``).
     """
     main, tokens = _group(donor.sentence, donor.span).main, sentence.tokens
     if any(token.tag in ("WP", "SC") for token in donor.sentence.tokens[donor.span.start : main]):

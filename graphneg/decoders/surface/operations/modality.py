@@ -40,8 +40,8 @@ def plain_predicate(source: SentenceDraft, k: int) -> tuple[Token, str, bool]:
         the past tense.
 
     Raises:
-        RealisationError: The clause is negative, or a word between its subject and its verb is neither a verb
-            nor an adverb that can be left out (``unclear-clause``).
+        RealisationError: The clause is negative, or a word between its subject and its main verb cannot be
+            left out (``unclear-clause``).
     """
     group, tokens = _main(source), source.tokens
     if group.negations or any(token.tag == "NEG" for token in tokens):
@@ -49,7 +49,8 @@ def plain_predicate(source: SentenceDraft, k: int) -> tuple[Token, str, bool]:
     assert group.subject is not None
     _refuse_thing(group)
     person = person_of(group.subject_tokens)
-    # "Some of your friends play" has a plural verb, though its head is *some*.
+    # Trust the verb in "Some of your friends play": its form is plural, so the subject is plural, although
+    # *some* could be singular.
     if person in ("he", "she") and group.verb.tag == "VBP" and group.verb.lower == group.verb.lemma:
         person = "they"
     past = group.verb.tag == "VBD" or group.verb.lower in _PAST_MODALS
@@ -108,7 +109,7 @@ def _main(source: SentenceDraft) -> VerbGroup:
     """Return the verb group of the main clause, which must begin with its subject.
 
     Raises:
-        RealisationError: There is no such group (``unclear-clause``).
+        RealisationError: The sentence has no main clause, or it is a question (``unclear-clause``).
     """
     group = next((group for group in source.parse_verbs() if group.is_main), None)
     if group is None or group.subject is None or group.inverted or group.kind != "finite":
@@ -129,8 +130,8 @@ def drop_time(source: SentenceDraft, k: int) -> None:
     before = Counter(token.lower for token in source.tokens)
     drop(source, k)
     after = Counter(token.lower for token in source.tokens)
-    # Refuse "I'm going to graduate this summer", which would become "I'm going to graduate something". Also
-    # refuse "I want to check out today", which would lose its particle *out*.
+    # Refuse the result if `drop` has also changed other words. In "I want to check out today", for example,
+    # it may remove the particle *out*, too.
     if after["something"] > before["something"] or any(
         before[word] > after[word] for word in words_of("particles")
     ):
@@ -204,13 +205,14 @@ def set_done(source: SentenceDraft, k: int, *, inverted: bool) -> None:
     unfit = next((token for token in source.tokens if token.lower in words_of("not-perfect")), None)
     if unfit is not None:
         raise RealisationError("unclear-clause", f"'{unfit.text}' does not fit something that is done")
-    # "You'll get up and get ready" would become "you've already got up and get ready".
+    # Refuse two joined verbs: "You'll get up and get ready" would become "you've already got up and get
+    # ready".
     if source.conjuncts(_main(source)):
         raise RealisationError("unclear-clause", "two verbs are joined, so only one of them would change")
     verb, person, _ = plain_predicate(source, k)
     if verb.is_be or verb.lower == "be":
         raise RealisationError("unclear-clause", "a state is not done")
-    # "You've already gone try on the clothes" is not English.
+    # Refuse "go try on the clothes": "you've already gone try on the clothes" is not English.
     if source.tokens.get(source.tokens.index_of(verb) + 1).tag in ("VB", "VBP", "CC"):
         raise RealisationError("unclear-clause", f"a verb follows '{verb.text}'")
     at = source.tokens.index_of(verb)

@@ -27,7 +27,8 @@ from graphneg.decoders.surface.refusal_rules import apply_rules
 from graphneg.english.tagging import FINITE
 from graphneg.english.words import word_class
 
-# Tags of words that remain before the subject when a statement becomes a question: "Well, then, ...".
+# Tags of words that stay at the start when a statement becomes a question: "*Well,* you go" -> "*Well,* do
+# you go?"
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
 # Maximum number of tokens in a sentence to which ", right?" may be appended.
 _MAX_TAGGED = 12

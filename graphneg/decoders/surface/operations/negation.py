@@ -34,13 +34,14 @@ from graphneg.english.words import readings, word_class, word_map
 
 # Maps words such as *some* to the words that replace them in negative clauses, such as *any*.
 _ASSERTIVE = word_map("assertive")
-# Words that, as subjects, are negated by a preceding *not*: "Not everybody came".
+# Subjects such as *everybody* that are negated by *not* before them: "Not everybody came".
 _UNIVERSAL = word_class("universal")
 # Maps words such as *somebody* to negative words such as *nobody*, which replace them as subjects.
 _DENIED = word_map("denied")
 # Adverbs of doubt such as *maybe*.
 _DOUBTS = word_class("doubts")
-# Tags of words that may occur between *how* and the subject: "How *very beautiful* you are!"
+# Tags of words that may occur between the first word of an exclamation and its subject: "How *very beautiful*
+# you are!"
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
 
 
@@ -132,8 +133,8 @@ def _remove_doubt(sentence: SentenceDraft, group: VerbGroup) -> None:
     The reason is that "Maybe I did not see it" would not contradict "Maybe I saw it".
 
     Raises:
-        RealisationError: The adverb is neither next to the verb nor next to the subject, so that it cannot be
-            removed (``unclear-clause``).
+        RealisationError: The sentence contains such an adverb at another position, where it would remain
+            (``unclear-clause``).
     """
     start, tokens = group.start, sentence.tokens
     for index in (group.first - 1, start - 1):
@@ -207,7 +208,7 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
         or (verb.expanded in HAVE | DO and len(group.chain) > 1)
     ):
         _add_negation(sentence, verb, group)
-    # In "We're completely open", *open* may be tagged as a verb, because it follows an adverb.
+    # In "We're completely open", the tagger may take *open* for a verb. Negate *'re*, not *open*.
     elif (
         "ADJ" in readings(verb.lower) and (be := tokens.get(tokens.run_start(group.first, ("RB",)) - 1)).is_be
     ):
@@ -302,8 +303,8 @@ def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Negate an imperative: "Go home" -> "Do not go home", "Let's go" -> "Let's not go"."""
     tokens, index = sentence.tokens, group.first
     start, _ = sentence.sentence_bounds(index)
-    # True if another imperative precedes. In "Sit down and listen", it is not clear which of the two
-    # imperatives should be negated.
+    # Test whether the order has another verb before this one. In "Sit down and listen", it is not clear which
+    # of the two verbs to negate.
     continued = any(token.tag in VERBS for token in tokens[start:index])
     apply_rules(sentence, "negative-order", index, continued=continued)
     if tokens.begins_lets(index):
@@ -387,13 +388,13 @@ def _use_negative_words(sentence: SentenceDraft, group: VerbGroup) -> None:
     is_any = False
     for index in range(group.main + 1, len(tokens)):
         token = tokens[index]
-        # Continue after a comma before a final *too* ("I like it, too") and in a list ("I saw some birds,
-        # some cats and a dog").
+        # Skip a comma that does not end the clause: in "I like it, too", and in the list "I saw some birds,
+        # some cats and a dog".
         final = ends_clause(sentence, index + 1)
         added = final and tokens.get(index + 1).lower in word_class("adding-adverbs")
         if token.text == "," and (added or (is_any and sentence.inside_list(index))):
             continue
-        # The negation does not affect words of another clause, so stop where one begins.
+        # Stop at the next clause. Its *some* stays *some*, because the negation does not affect it.
         if token.lower == "but" or token.tag in SCOPE_ENDS | {"PU", "AX", "MD", "VBD", "VBZ", "VBP"}:
             return
         if token.lower in _ASSERTIVE:
@@ -440,8 +441,8 @@ def _denies_each(sentence: SentenceDraft, group: VerbGroup, k: int, joint: int) 
         joint: The index of the token *and*.
 
     Returns:
-        False if *and* joins clauses, or objects that belong together: "between A and B", "both A and B",
-        "salt and pepper". Otherwise True.
+        True for "I do not have a cough and a fever". False if *and* joins clauses, or objects that belong
+        together: "between A and B", "both A and B", "salt and pepper".
     """
     tokens = sentence.tokens
     end = max([joint + 1, *(index for index in sentence.subtree_indices(k) if index > joint)]) + 1
@@ -495,7 +496,7 @@ def ends_clause(sentence: SentenceDraft, index: int) -> bool:
         index: The index of the word.
 
     Returns:
-        True if a punctuation mark follows.
+        True if a punctuation mark follows the word.
     """
     return sentence.tokens.get(index + 1).tag in ("EN", "PU", "QT")
 

@@ -31,8 +31,8 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
         persons: The new person of each node, keyed by node index.
 
     Raises:
-        RealisationError: No word expresses the nodes, or a pronoun of one of the changed persons expresses
-            none of the nodes, so that it would stay unchanged (``no-alignment``).
+        RealisationError: No word expresses the nodes, or some of the pronouns would stay unchanged, because
+            no node is aligned with them (``no-alignment``).
 
     Example:
         If the node ``i`` has the index 1, ``{1: "you"}`` changes "I love my dog." into "You love your dog."
@@ -79,8 +79,8 @@ def change_persons(sentence: SentenceDraft, changes: Sequence[tuple[Token, str, 
         verb = tokens.get(tokens.index_of(token) - 1)
         if case != Case.SUBJECT:
             continue
-        # In a question, only the *do* before the pronoun agrees with the pronoun: "Does it have to be here?"
-        # -> "Do they have to be here?"
+        # In a question with *do*, only *do* agrees with the pronoun: "Does it have to be here?" -> "Do they
+        # have to be here?"
         if verb.lower not in DO or verb.tag != "AX":
             agree_with(sentence, token)
         elif (form := agree("do", verb.tense, person_of([token]))) != verb.lower:

@@ -85,11 +85,11 @@ def set_quantifier(source: SentenceDraft, k: int, concept: str) -> None:
 
 
 def _write(source: SentenceDraft, start: int, end: int, by_noun: dict[str, str]) -> None:
-    """Replace the words of a quantity, and let the verb agree with the new words.
+    """Replace the words of a quantity, and make the verb agree with the new words.
 
     Raises:
-        RealisationError: The noun after the quantity does not have the required tag, or a word before it
-            belongs to the quantity (``no-form``).
+        RealisationError: No new words fit the words around the quantity, or a neighbouring word belongs to
+            the quantity (``no-form``).
     """
     tokens = source.tokens
     before, following = tokens.get(start - 1), tokens.get(tokens.run_end(end, ("JJ", "VBG", "RB")))

@@ -109,7 +109,7 @@ def _order_as_statement(source: SentenceDraft, k: int) -> bool:
     group = _question_group(source, k)
     polar = group.first == 0
     if group.inverted:
-        # "What's your name?" becomes "what your name is".
+        # Write out a clitic before it moves: "What's your name?" -> "what your name is".
         clitics = {"'s": "has" if group.perfect else "is", "'re": "are", "'ll": "will", "'ve": "have"}
         if group.verb.lower in clitics:
             source.rewrite(group.verb, clitics[group.verb.lower])
@@ -179,7 +179,8 @@ def _question_group(source: SentenceDraft, k: int) -> VerbGroup:
     """Return the verb group of the main clause of a question.
 
     Raises:
-        RealisationError: The text is not one question with a known subject (``unclear-clause``).
+        RealisationError: The text is not a single question, or the subject of the question was not found
+            (``unclear-clause``).
     """
     tokens = source.tokens
     groups = [group for group in source.parse_verbs() if group.is_main and group.kind == "finite"]
@@ -196,7 +197,7 @@ def _question_group(source: SentenceDraft, k: int) -> VerbGroup:
     if group.first == 0:
         if not group.inverted or group.subject is None:
             raise RealisationError("unclear-clause", "the subject of the question was not found")
-        # "Isn't it nice?" expects the answer "yes".
+        # Refuse "Isn't it nice?": the speaker does not want to know the answer.
         if group.negations:
             raise RealisationError("unclear-clause", "a negative question asks for nothing")
         _limit_subject(source, group, k)
@@ -219,7 +220,7 @@ def _question_group(source: SentenceDraft, k: int) -> VerbGroup:
 
 
 def _limit_subject(source: SentenceDraft, group: VerbGroup, k: int) -> None:
-    """Set the end of the subject of an inverted question.
+    """Find the last word of the subject in a question such as "Is the account free of charge?".
 
     Raises:
         RealisationError: The subject is not clear (``unclear-clause``).
@@ -227,18 +228,18 @@ def _limit_subject(source: SentenceDraft, group: VerbGroup, k: int) -> None:
     if group.subject is None:
         raise RealisationError("unclear-clause", "the subject of the question was not found")
     tokens, (start, end) = source.tokens, group.subject
-    # "Is it bad news?": a pronoun is a subject of one word.
+    # In "Is it bad news?", the subject is only *it*.
     if tokens[start].lower in words_of("pronoun-subjects"):
         end = start + 1
-    # "How was school today?" becomes "how school was today".
+    # In "How was school today?", the subject is only *school*.
     elif end - start > 1 and tokens[end - 1].lower in TIME_NOUNS and tokens[end - 2].tag in NOUNS:
         end -= 1
-    # "Is the account free of charge?": the subject ends before *free*, which expresses the top node.
+    # In "Is the account free of charge?", the subject ends before *free*, the word of the top node.
     elif group.first == 0 and group.verb.is_be and len(group.chain) == 1:
         end = min([index for index in source.indices(k) if start < index < end], default=end)
         if end == len(tokens):
             raise RealisationError("unclear-clause", "the subject of the question was not found")
-    # "When is the last time you saw it?" has two subjects.
+    # Refuse a question with a second subject: *you* in "When is the last time you saw it?"
     elif any(token.lower in words_of("pronoun-subjects") for token in tokens[start : end + 1]):
         raise RealisationError("unclear-clause", "the subject of the question is not clear")
     group.subject = (start, end)
@@ -248,8 +249,8 @@ def _refuse_formula(source: SentenceDraft) -> None:
     """Refuse words that are no question, or that nobody would repeat after "you know".
 
     Raises:
-        RealisationError: The words are no plain question (``unclear-clause``), or a formula, an offer or a
-            request such as "How are you?" (``unsupported-edit``).
+        RealisationError: The question is incomplete, too short or too long (``unclear-clause``), or it does
+            not ask for an answer, such as "How are you?" (``unsupported-edit``).
     """
     tokens = source.tokens
     words = [token.lower for token in tokens]
@@ -261,7 +262,8 @@ def _refuse_formula(source: SentenceDraft) -> None:
         raise RealisationError("unclear-clause", "the question is incomplete")
     if is_formula(source, words_of("question-formulas")):
         raise RealisationError("unsupported-edit", "the question is a formula, an offer or a request")
-    # "What would you do if you were me?" cannot be said with *I* and *you* exchanged.
+    # Refuse unreal conditions: "What would you do if you were me?" makes no sense with *I* and *you*
+    # exchanged.
     if "if" in words and "were" in words:
         raise RealisationError("unclear-clause", "the question contains a condition that is not true")
     pointer = next((word for word in words if word in words_of("unasked-words")), None)

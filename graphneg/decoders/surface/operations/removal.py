@@ -45,8 +45,8 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         indices = sorted(sentence.subtree_indices(k))
         if not indices:
             raise RealisationError("no-alignment", "no words are aligned with the sentence")
-        # Remove the sentence around the middle aligned token. The first or last aligned token may belong to
-        # another sentence, because the alignment of some nodes may be wrong.
+        # Find the sentence by the token in the middle of all aligned tokens. Some nodes may be wrongly
+        # aligned with another sentence, so the first and the last token are less reliable.
         start, end = sentence.sentence_bounds(indices[len(indices) // 2])
         if end - start >= sum(token.tag != "QT" for token in tokens):
             raise RealisationError("unclear-clause", "the text consists only of this sentence")
@@ -57,8 +57,8 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         _drop_determiner(sentence, target)
         return
     above = sentence.indices(node.parent) if node.parent is not None else []
-    # True if the subtree and its parent form a compound: in "boa constrictors", *boa* expresses the subtree
-    # and *constrictors* its parent.
+    # True if the phrase to remove contains the word of the parent node. In "boa constrictors" with the graph
+    # ``(b / boa :mod (c / constrictor))``, the phrase of ``constrictor`` contains *boa*.
     inner = bool(above) and target.start <= above[0] < target.head
     apply_rules(sentence, "drop", target.start, kind=target.kind, role=role, inner=inner)
     if target.kind == "possessive":
@@ -129,7 +129,7 @@ def _remove(sentence: SentenceDraft, target: Phrase, conjunct: bool) -> None:
     # Remove a preposition before the phrase: "I saw it in Rome" -> "I saw it".
     if target.kind not in ("adjective", "modifier", "adverb"):
         start = tokens.run_start(start, ("IN", "TO", "SC", "WP"))
-    # Remove a preposition and a pronoun after a noun: "of it" in "the name of it".
+    # Together with a noun, remove a preposition and a pronoun after it: "of it" in "the name of it".
     if target.kind == "nominal" and tokens.get(end).tag == "IN" and tokens.get(end + 1).tag == "PRO":
         end += 2
     if target.kind in ("verb", "clause", "predicate"):

@@ -58,7 +58,7 @@ def state_request(source: SentenceDraft, k: int) -> None:
 
 
 def _cut_request(source: SentenceDraft) -> str:
-    """Remove the words before the verb of a request, such as "may I".
+    """Remove the words before the verb of a request, such as "may I", and return who would act.
 
     Returns:
         Who would act:
@@ -80,10 +80,10 @@ def _cut_request(source: SentenceDraft) -> str:
 
 
 def _keep_action(source: SentenceDraft, k: int) -> None:
-    """Remove another main clause behind the request: "Sit down, and I'll call him" -> "Sit down".
+    """Remove the main clause that follows a request: "Sit down, and I'll call him" -> "Sit down".
 
     Raises:
-        RealisationError: The other clause contains words of the request (``unclear-clause``).
+        RealisationError: The graph shows that this clause belongs to the request (``unclear-clause``).
     """
     tokens = source.tokens
     for group in source.parse_verbs():
@@ -101,11 +101,11 @@ def _keep_action(source: SentenceDraft, k: int) -> None:
 
 
 def _refuse_formula(source: SentenceDraft, wanted: str) -> None:
-    """Refuse words that are no request, or that nobody would repeat as a wish.
+    """Refuse requests such as "Hold on", which make no sense after "I want you to".
 
     Raises:
-        RealisationError: The words are no plain verb with its arguments (``unclear-clause``), or a formula
-            such as "Hold on" (``unsupported-edit``).
+        RealisationError: The request does not consist of a verb and its arguments (``unclear-clause``), or it
+            is a formula (``unsupported-edit``).
     """
     tokens = source.tokens
     words = [token.lower for token in tokens]
@@ -116,19 +116,22 @@ def _refuse_formula(source: SentenceDraft, wanted: str) -> None:
         raise RealisationError("unclear-clause", "the request does not begin with a verb")
     if any(token.tag in ("EN", "QT") or BROKEN.search(token.text) for token in tokens):
         raise RealisationError("unclear-clause", "the request contains a quotation, brackets or a break")
-    # Some texts end a sentence after a title: "May I speak to Mr . Chen?"
+    # A request that ends in a title is cut off: in "May I speak to Mr . Chen?", the full stop seems to end
+    # it.
     titled = tokens[-1].lower in TITLES
     if titled or is_dangling(tokens, 0) or tokens[-1].tag in ("MD", "TO", "PS", "DT", "CC"):
         raise RealisationError("unclear-clause", "the request is incomplete")
-    # "Don't worry" is negative already.
+    # Refuse a negative request, such as "Don't worry".
     negative = word_class("negative-words")
     if any(token.tag == "NEG" or token.lower in negative for token in tokens):
         raise RealisationError("unclear-clause", "the request is negative")
-    # "Can you swim?" asks for an ability, "Can you help me?" is a request.
+    # Refuse "Can you swim?", which may ask for an ability. "Can you help me?" is a request, because it
+    # contains *me*.
     own = words_of("speaker-forms")
     if wanted == "asked" and own.isdisjoint(words):
         raise RealisationError("unclear-clause", "the question may ask for an ability")
-    # "Why don't you know?" is no suggestion. But "May I see it?" is a request, and so is "Let me know when".
+    # Refuse verbs that do not express an action: "Why don't you know?" is no suggestion. But accept "May I
+    # see it?" and "Let me know when".
     if verb.lower in words_of("unwished") - (words_of("learned") if wanted == "own" else frozenset()):
         raise RealisationError("unsupported-edit", f"'{verb.lower}' is not requested in this way")
     formulas = words_of("request-formulas") | (words_of("offer-formulas") if wanted == "own" else frozenset())

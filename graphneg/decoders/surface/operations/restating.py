@@ -48,17 +48,17 @@ MAX_WORDS = 18
 MIN_WORDS = 3
 """Minimum number of words in a sentence that a reply repeats. Shorter sentences are answers or formulas: "I
 know." """
-# If at most this number of words follow the last comma of a sentence, they can be left out: ", you know".
+# Maximum number of words after the last comma of a sentence that can be left out: ", you know".
 _ASIDE = 3
-# Full forms such as "do not", which most texts contract. If a dialogue contains one of them, replies are
-# written without contractions, too.
+# Pattern for full forms such as "do not". If a text contains one of them and no contraction, the reply to it
+# contains no contractions either.
 _WRITTEN_OUT = re.compile(
     r"\b(?:(?:do|does|did|is|are|was|were|can|could|will|would|should|have|has|had) ?not"
     r"|i (?:am|have been|will)|(?:you|we|they) are|it is)\b",
     re.IGNORECASE,
 )
-# *Such* and *rather* may refer to another sentence. Before a word with one of these tags, they only express a
-# degree: "such a nice day", "rather cold".
+# *Such* may refer to an earlier sentence ("I never do such things"). Before a word with one of these tags, it
+# does not: "such *a* nice day". The same is true for *rather*: "rather *cold*".
 _AFTER_DEGREES = {"such": ("DT",), "rather": ("JJ", "RB")}
 # The number of hours on a clock face.
 _HOURS = 12
@@ -170,7 +170,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         (
             token
             for index, token in enumerate(tokens)
-            # "Such a nice day" and "rather cold" refer to nothing.
+            # Skip *such* and *rather* if they do not refer to an earlier sentence: "such a nice day", "rather
+            # cold".
             if token.lower in pointers
             and tokens.get(index + 1).tag not in _AFTER_DEGREES.get(token.lower, ())
         ),
@@ -186,8 +187,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         long=len(words) > MAX_WORDS,
         short=len(words) < MIN_WORDS,
         opened=opened,
-        # The sentence has several main clauses: "I like it, it is nice", "I like it and you hate it". Such
-        # sentences are refused, because an edit would change only one of the clauses.
+        # Refuse sentences of several main clauses, because an edit would change only one of them: "I like it,
+        # it is nice", "I like it and you hate it".
         several=any(
             other.subject is not None
             and (before := tokens.get(other.subject[0] - 1)).tag in ("PU", "CC", "EN")
@@ -213,10 +214,11 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         pointing=pointer is not EDGE,
         breaks_off=is_dangling(tokens, 0)
         or last.tag in ("MD", "TO", "NEG", "PS")
-        # Some texts end a sentence after a title: "I'd like to speak to Mr . Chen ."
+        # Refuse a sentence that ends in a title: in "I'd like to see Mr . Chen .", the first full stop seems
+        # to end it.
         or last.lower in TITLES
         or last.lower in word_class("indefinite-articles") | {"the"}
-        # "I want to change some U . S . dollars": a text with spaces ends the sentence after each letter.
+        # "I want to change some U . S . dollars": with these spaces, each letter seems to end a sentence.
         or (len(last.text) == 1 and last.capital and last.text != "I")
         or (last.expanded in DO | HAVE and len(words) < 4),
         # "must be" and "must have" express a conclusion ("She must be tired"), but "must go" does not.
@@ -320,12 +322,12 @@ def refuse_fixed_phrase(source: SentenceDraft, k: int) -> None:
 
 
 def _is_name(token: Token) -> bool:
-    """Return whether a token has a capital letter that does not open a sentence."""
+    """Return whether a token is a name: it has a capital letter, but does not begin a sentence."""
     return token.tag == "NNP" or (token.capital and not token.sentence_initial and token.text != "I")
 
 
 def _is_last_verb(source: SentenceDraft, comma: int) -> bool:
-    """Return whether all verbs of a sentence are before a comma: "It stops there, at the bank"."""
+    """Return whether no verb follows a comma, as in "It stops there, at the bank"."""
     groups = source.parse_verbs()
     return bool(groups) and all(group.main < comma for group in groups)
 
@@ -338,16 +340,17 @@ def keep_text(source: SentenceDraft, k: int) -> None:
             (``no-alignment``).
     """
     _join_titles(source)
-    # Ignore pronouns. In "I'm late. I'm sorry.", both "I" express the same node. Its first word is in the
-    # first sentence, even if the clause is in the second sentence.
+    # Ignore pronouns. In "I'm late. I'm sorry.", both "I" express the same node, so the pronoun does not show
+    # which of the two sentences is meant.
     indices = [
         index
         for inner in range(k, source.node(k).subtree_last + 1)
         if source.node(inner).concept not in PRONOUNS
         for index in source.indices(inner)[:1]
     ]
-    # Find the sentence by the head of the clause. Its other nodes may be expressed in another sentence: in "I
-    # have a dog. It barks.", "dog" also stands for "it".
+    # Find the sentence by the word of the clause's head, such as *barks* in "I have a dog. It barks." Other
+    # words may be misleading: in the graph, the subject of *barks* is ``dog``, whose word is in the first
+    # sentence.
     bounds = {source.sentence_bounds(index) for index in source.indices(k)[:1] or indices}
     if len(bounds) != 1:
         raise RealisationError("no-alignment", "the words of the sentence to repeat are not clear")
@@ -360,7 +363,7 @@ def keep_text(source: SentenceDraft, k: int) -> None:
         if before.is_be and after.tag in ("VB", "VBP") and "ADJ" in readings(after.lower):
             after.tag = "JJ"
         source.tokens.remove(token)
-    # "Actually, I like it." begins with the comma now.
+    # Remove the comma that is left over at the start: ", I like it." without *actually*.
     source.cut(0, source.tokens.run_end(0, ("PU", "EN")))
 
 
@@ -387,7 +390,8 @@ def _cut_opening_phrase(source: SentenceDraft) -> None:
     if group is None or group.subject is None or group.inverted or group.subject[0] != comma + 1:
         return
     fixed = "_".join(token.lower for token in opening) in words_of("opening-phrases")
-    # "In my car" is a phrase, but "in Rome, Paris" may begin a list.
+    # A prepositional phrase can be removed ("In my car, I sing"), but not the first item of a list ("In Rome,
+    # Paris and Oslo, I sang").
     phrase_of = opening[:1] and opening[0].tag in ("IN", "TO") and not source.inside_list(comma)
     changed = words_of("hedges") | word_class("negative-words") | word_class("clause-openings")
     plain = all(token.tag not in (*VERBS, "MD", "AX", "WP", "NEG") for token in opening)
@@ -413,7 +417,7 @@ def _cut_question_tag(source: SentenceDraft) -> None:
 def _keep_main_clause(source: SentenceDraft, k: int) -> None:
     """Keep only the main clause that a node heads: "I'm tired, but I have to go" -> "I have to go".
 
-    Other clauses are kept if they express nodes below ``k``.
+    If another clause contains words for nodes below ``k``, nothing is removed.
     """
     tokens = source.tokens
     groups = [group for group in source.parse_verbs() if group.is_main and group.kind == "finite"]
@@ -505,7 +509,8 @@ def cut_asides(source: SentenceDraft) -> None:
     tokens = source.tokens
     while True:
         end = tokens.run_start(len(tokens), ("EN",))
-        # "I'm having a few problems though." contrasts the sentence with another one, even without a comma.
+        # Remove *though*, also without a comma: "I'm having a few problems though." It refers to an earlier
+        # sentence.
         if end > 2 and tokens[end - 1].lower == "though":
             source.cut(end - 1, end)
             end -= 1
@@ -571,16 +576,17 @@ def exchange_speakers(source: SentenceDraft, persons: Mapping[str, str] | None =
 
 
 def refuse_other_person(source: SentenceDraft, old: str, new: str) -> None:
-    """Refuse to change the person of a pronoun in a repeated sentence if the pronoun is not the subject.
+    """Refuse a change of person in a repeated sentence if nobody would ask the changed sentence.
 
     Args:
         source: The sentence before its pronouns are exchanged ("I have to go").
         old: The person to change, as a subject pronoun.
-        new: The new person. If it equals ``old``, the reply keeps the pronoun. This is accepted only in
-            sentences with a modal, a duty or a plan: "So I have to go?", but not "So I'm hungry?".
+        new: The new person. If it equals ``old``, the other speaker also says *I*. This is natural only for a
+            duty or a plan: "So I have to go?", but not "So I'm hungry?"
 
     Raises:
-        RealisationError: The pronoun is not the subject, or cannot be kept (``unclear-clause``).
+        RealisationError: The pronoun is not the subject, or ``new`` equals ``old`` in a sentence without a
+            duty or a plan (``unclear-clause``).
     """
     first = source.tokens.get(0)
     if old not in {person for person, _ in pronoun_cases(first.text)} or first.tag == "PS":
@@ -633,7 +639,7 @@ def replace_subject(source: SentenceDraft, k: int, person: str) -> None:
     source.insert(0, pronoun_token)
     follow(source, rest, old, person)
     agree_with(source, pronoun_token)
-    # Contract *you are* if the sentence contains contractions: "My niece is allergic" -> "You're allergic".
+    # Write *you're* if the sentence contains other contractions: "My niece is allergic" -> "You're allergic".
     if source.contracts and tokens[1].lower == "are" and tokens.get(2).lower != "n't":
         source.rewrite(tokens[1], "'re")
 
@@ -657,7 +663,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     if target.kind != "nominal" and role not in _PLACES_AND_TIMES:
         raise RealisationError("unsupported-edit", "only a noun phrase, a time or a place can be asked for")
     words = tokens[start:end]
-    # If a question asked for "tea" in "I like tea and coffee", "and coffee" would remain, so refuse.
+    # Refuse to ask for "tea" in "I like tea and coffee", because "and coffee" would remain.
     if any(token.tag in ("CC", "WP", "SC", "EN") or token.text == "," for token in words) or "CC" in (
         tokens.get(start - 1).tag,
         tokens.get(end).tag,
@@ -686,7 +692,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
         raise RealisationError("unclear-clause", "the phrase to ask for is a part of a longer phrase")
     elif before.tag not in (*VERBS, "AX", "IN", "TO", "RP", "PRO"):
         raise RealisationError("unclear-clause", "the phrase to ask for is not the object of a verb")
-    # Refuse a phrase that is the object of a clause other than the main clause.
+    # Refuse the object of a subordinate clause: *tea* in "I know he likes tea".
     elif before.tag in VERBS and start - 1 != group.main and tokens.get(start - 2).tag != "TO":
         raise RealisationError("unclear-clause", "the phrase to ask for is the object of another clause")
     if tokens.get(start - 1).tag in ("DT", "CD", "PS", "CC"):
@@ -708,7 +714,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
 
 
 def _refuse_unnatural_question(source: SentenceDraft, group: VerbGroup, word: str, start: int) -> None:
-    """Refuse a question that nobody would ask, or that is not clear without the words it leaves out.
+    """Refuse to ask for a phrase of a sentence if nobody would ask this question.
 
     Args:
         source: The sentence before a phrase is replaced by the question word.
@@ -720,16 +726,19 @@ def _refuse_unnatural_question(source: SentenceDraft, group: VerbGroup, word: st
         RealisationError: The question would not be natural (``unclear-clause``).
     """
     tokens = source.tokens
-    # "A pipe burst in my wall", "There are stores in Paris": the question would not be about a known thing.
+    # Refuse to ask about a thing that the sentence introduces: "A pipe burst in my wall" -> "Where did a pipe
+    # burst?", "There are stores in Paris" -> "Where are there stores?"
     refuse_indefinite(source)
     if tokens[0].lower in ("there", "here"):
         raise RealisationError("unclear-clause", "the sentence says only that something exists")
-    # "What will you send a message and take?": only one of the joined parts is asked for.
+    # Refuse sentences with *and*, because the question would ask only for one of the joined parts: "What will
+    # you send a message and take?"
     if any(token.tag == "CC" for token in tokens):
         raise RealisationError(
             "unclear-clause", "the sentence has joined parts, of which only one is asked for"
         )
-    # "I need a manager to be my spokesperson" -> "Who do you need a manager to be?"
+    # Refuse to ask for the object of an infinitive after a noun: "I need a manager to be my spokesperson"
+    # would become "Who do you need a manager to be?"
     loose = any(
         token.tag == "TO"
         and tokens.get(index + 1).tag == "VB"
@@ -740,7 +749,8 @@ def _refuse_unnatural_question(source: SentenceDraft, group: VerbGroup, word: st
         raise RealisationError("unclear-clause", "a noun governs the infinitive of the phrase to ask for")
     if word not in ("what", "who"):
         return
-    # "What does it fit?", "What is it?": "it" may not be clear, and speakers do not ask what a thing is.
+    # Refuse questions about *it*, such as "What does it fit?", because the listener may not know what *it*
+    # is.
     if tokens[0].lower in words_of("thing-subjects"):
         raise RealisationError("unclear-clause", "the question would not say what it is about")
     before = tokens[start - 1]
@@ -749,13 +759,14 @@ def _refuse_unnatural_question(source: SentenceDraft, group: VerbGroup, word: st
     verb = before if before.tag in (*VERBS, "AX") else tokens.get(start - 2)
     if verb.tag not in (*VERBS, "AX"):
         raise RealisationError("unclear-clause", "the phrase to ask for does not belong to the verb")
-    # Nobody asks "What do you have?" for "I have a headache".
+    # Refuse to ask for what follows *be* or *have*: "What do you have?" is no natural question for "I have a
+    # headache".
     if verb.is_be or tokens[group.main].is_be or verb.expanded in HAVE:
         raise RealisationError("unclear-clause", f"nobody asks for what follows '{verb.text}'")
 
 
 def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int) -> None:
-    """Refuse to ask *when* or *where* if the time or place is not at the end of the sentence or not unique.
+    """Refuse to ask *when* or *where* unless the time or place is unique and at the end of the sentence.
 
     Raises:
         RealisationError: The question would be strange (``unclear-clause``), for example because another time
@@ -779,10 +790,11 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
     # "When is the offer valid?" does not ask for the duration in "The offer is valid for five days".
     if "for" in (before.lower, tokens[start].lower):
         raise RealisationError("unclear-clause", "nobody asks for a duration with 'when'")
-    # In "I turned 18 last month", "18" does not belong to the time.
+    # Refuse a phrase that contains more than the time, such as "18 last month" in "I turned 18 last month".
     if any(token.lower in words_of("time-openings") for token in phrase_words[1:] if token.tag != "IN"):
         raise RealisationError("unclear-clause", "the phrase contains more than the time")
-    # "I'm nervous about my presentation on Friday" does not say when the speaker is nervous.
+    # Refuse a time that may belong to a noun: in "I'm nervous about my presentation on Friday", it is the
+    # presentation that is on Friday.
     group = next(group for group in source.parse_verbs() if group.is_main)
     if (
         before.tag == "IN"
@@ -790,8 +802,8 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
         and any(token.tag in ("IN", "TO") for token in tokens[group.main : start - 1])
     ):
         raise RealisationError("unclear-clause", "the time may belong to another phrase")
-    # If another time remained, the question would be wrong: "When will you call me sometime?", "When does it
-    # leave at half past seven?"
+    # Refuse to ask *when* if the sentence contains a second time, which would remain in the question: "When
+    # will you call me *sometime*?", "When does it leave *at half past seven*?"
     if any(token.tag == "CD" or token.lower in TIME_NOUNS | _SOME_TIME for token in others):
         raise RealisationError("unclear-clause", "another time would remain")
     # Refuse to ask a perfect with *when* alone: "When have you been here?" is not English, but "Since when
@@ -805,7 +817,7 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
 
 
 def correct_changed_sentence(source: SentenceDraft) -> None:
-    """Correct *less* in a changed sentence, and refuse a new time word at a wrong position.
+    """Correct a sentence in which an edit has replaced a word, or refuse it if the new word does not fit.
 
     *Less* becomes *fewer* before a plural: "two less days" -> "two fewer days".
 
@@ -813,8 +825,8 @@ def correct_changed_sentence(source: SentenceDraft) -> None:
         source: The sentence, edited in place.
 
     Raises:
-        RealisationError: A new time word cannot be used at its position ("I have been here after", "I
-            yesterday came") or with the duration of the sentence (``unclear-clause``).
+        RealisationError: A new word does not fit its position ("I yesterday came"), a duration ("for two days
+            yesterday"), an hour ("at 72 pm") or another word of the sentence (``unclear-clause``).
     """
     tokens = source.tokens
     group = next((group for group in source.parse_verbs() if group.is_main), None)
@@ -824,7 +836,7 @@ def correct_changed_sentence(source: SentenceDraft) -> None:
         related = token.lower in words_of("time-relations") and (after.tag == "EN" or after.lower == "than")
         if is_new or related:
             raise RealisationError("unclear-clause", f"'{token.text}' does not fit its place in the sentence")
-        # "It was leaking for a couple of days yesterday": a duration does not fit the new time.
+        # Refuse a new time in a sentence with a duration: "It was leaking for a couple of days yesterday".
         if token.lower in TENSES and _has_duration(tokens):
             raise RealisationError("unclear-clause", f"'{token.text}' does not go with a duration")
     for token, following in pairwise(tokens):
@@ -858,11 +870,11 @@ def _has_duration(tokens: Tokens) -> bool:
 
 
 def put_into_frame(source: SentenceDraft, form: ReplyFrame) -> None:
-    """Write the opening words, the word order and the end mark of a reply frame.
+    """Turn a statement into a reply such as "So ...?" or "Why ...?".
 
     Args:
         source: The sentence, edited in place.
-        form: The frame.
+        form: The reply frame: its first words, its word order and its end mark.
 
     Raises:
         RealisationError: The clause cannot be inverted (``unclear-clause``).

@@ -26,7 +26,8 @@ TENSES = word_map("tenses-of-times")
 _PAST_LEMMAS = word_map("past-lemmas")
 # Tags of tokens after which a clause can begin.
 _STARTS = frozenset({"EN", "QT", "PU", "CC", "SC", "UH"})
-# Maximum number of tokens from a conjunction to the subject of the clause that the conjunction adds.
+# Maximum number of tokens between a conjunction and the subject of its clause: "She sang *and then he*
+# danced".
 _JOIN_REACH = 3
 
 
@@ -131,7 +132,8 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
     for index in range(main + 1, len(tokens)):
         token = tokens[index]
         dash = "-" in (tokens[index - 1].text, tokens[min(index + 1, len(tokens) - 1)].text)
-        # A hyphen inside a word and a comma in a list ("with Jim, Tom, and Ann") do not end the clause.
+        # Skip marks that do not end the clause: a hyphen inside a word, and a comma in a list ("with Jim,
+        # Tom, and Ann").
         if (token.text == "-" and not dash) or (token.text == "," and sentence.inside_list(index)):
             continue
         if token.tag in ("EN", "SC", "PU") or token.is_quote:

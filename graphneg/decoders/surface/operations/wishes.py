@@ -82,7 +82,8 @@ def _cut_please(source: SentenceDraft) -> None:
     for token in [token for token in tokens if token.lower == "please"]:
         index = tokens.index_of(token)
         before, after = tokens.get(index - 1), tokens.get(index + 1)
-        # "Yes, please open it": the comma belongs to *yes*. "Open it, please": the comma belongs to *please*.
+        # Remove the comma before *please* in "Open it, please", but not in "Yes, please open it", where it
+        # belongs to *yes*.
         last = after is EDGE or after.tag == "EN"
         start = index - 1 if last and index and before.text == "," else index
         source.cut(start, index + 2 if after.text == "," else index + 1)

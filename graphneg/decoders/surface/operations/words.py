@@ -97,8 +97,9 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
             if (preposition := tokens.get(tokens.index_of(other) + 1).lower) in word_class("after-particle"):
                 raise RealisationError("no-form", f"'{old} {preposition}' is a fixed phrase")
             tokens.remove(other)
-    # True if the old word is a noun for an event ("his arrival"), which can be replaced by a noun for another
-    # event. The *cook* in "a cook" has the same form as the verb, but does not denote an event.
+    # Test whether the old word is a noun for an event, such as *arrival*, because only such a noun can be
+    # replaced by a noun for another event. The *cook* in "a cook" has the form of a verb, but is not an
+    # event.
     event = token.lower != old and not lemmas(token.lower).isdisjoint(_nouns_of(node.concept or ""))
     if token.tag in VERBS and token.tag != "MD" and frame:
         refuse_misplaced_verb(sentence, token, node.concept or "", concept)
@@ -137,9 +138,9 @@ def _pronoun_to_noun(sentence: SentenceDraft, k: int, noun: str) -> None:
 
 
 def _follow_noun(sentence: SentenceDraft, token: Token, old: str) -> None:
-    """Change *he* to *she*, or the reverse, if the noun to which the pronoun refers was replaced.
+    """Change *he* to *she*, or the reverse, after the noun to which the pronoun refers was replaced.
 
-    A pronoun that is aligned with a node of the graph may refer to another person, so it is not changed.
+    A pronoun with a node of its own in the graph may refer to another person, so it is not changed.
     """
     person = {True: "he", False: "she"}["man" in english().classes_of(old)]
     if english().classes_of(old).isdisjoint(("man", "woman")) or token.tag not in NOUNS:
@@ -200,7 +201,8 @@ def _write(sentence: SentenceDraft, token: Token, words: list[str]) -> None:
     first, *rest = words
     sentence.rewrite(token, first)
     index, verbal = sentence.tokens.index_of(token) + 1, token.tag in VERBS
-    # A particle is inserted after an object pronoun: "I saw it" -> "I took it away".
+    # Put the particle of a new verb after an object pronoun: with *take away*, "I saw it" becomes "I took it
+    # away".
     if rest and verbal and sentence.tokens.get(index).tag == "PRO":
         index += 1
     sentence.insert(index, *[Token(word, "RB" if verbal else token.tag) for word in rest])
@@ -365,7 +367,7 @@ def is_nominal(concept: str, word: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _nouns_of(concept: str) -> tuple[str, ...]:
-    """Return the nouns that PropBank lists as aliases of a frame: *departure* for ``depart-01``."""
+    """Return the nouns that PropBank lists as words for a frame: *departure* for ``depart-01``."""
     aliases = load_frames().aliases.items()
     return tuple(word for (pos, word), frames in aliases if pos == "n" and concept in frames)
 
@@ -425,7 +427,7 @@ def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
     while tokens.get(head).tag in ("NN", "VBG") and tokens.get(head + 1).tag in ("NN", "NNS"):
         head += 1
     noun = tokens.get(head)
-    # Keep the noun if it did not agree with the old number, as in "60 euro" and "the eight floor".
+    # Keep a noun that did not agree with the old number: "60 euro" becomes "50 euro".
     if not re.fullmatch(r"\d+", node.value or "") or (node.value == "1") == (noun.tag == "NNS"):
         return
     # Adjust the number of the noun: "six years" -> "one year".
