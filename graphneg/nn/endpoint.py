@@ -184,7 +184,7 @@ class Endpoint:
 
 
 def _first_error(error: Exception) -> Exception:
-    """Return the first error of a group of errors, or the error itself."""
+    """Return the first error in an ``ExceptionGroup``; any other error is returned unchanged."""
     while isinstance(error, ExceptionGroup):
         error = cast("ExceptionGroup[Exception]", error).exceptions[0]
     return error

@@ -418,10 +418,10 @@ class CountingWriter:
         self._is_first_call = True
 
     def begin(self) -> None:
-        """Start to count a new batch of contexts.
+        """Note that the generator starts a new batch of contexts.
 
-        The requests of the next call of `complete` are also counted in `drafts`. In later calls, the
-        generator only replaces texts that it has rejected.
+        In the next call of `complete`, the generator requests each text for the first time, so its requests
+        are also counted in `drafts`. In later calls, it only replaces texts that it has rejected.
         """
         self._is_first_call = True
 

@@ -260,7 +260,10 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
 
 
 def _refuse_links_of_model(folder: Path) -> None:
-    """Refuse links at the names of a model's files, because libraries would write through them."""
+    """Raise an error if one of a model's files is a symbolic link.
+
+    Libraries that save a model would follow a link such as ``config.json`` and overwrite its target.
+    """
     subfolders = [folder / _POOLING, folder / _RESPONSE_ENCODER]
     refuse_links(subfolders)
     for part in (folder, *subfolders, folder / _RESPONSE_ENCODER / _POOLING):
@@ -366,7 +369,8 @@ def fit(
         with steps.listening():
             done = loop.train(resume_from_checkpoint=str(run.last) if run.last else None)
     except BaseException:
-        if run.last is None:  # The run can't be resumed without a checkpoint, so remove its files.
+        # A run that stopped before its first checkpoint cannot be resumed, so remove the files of the run.
+        if run.last is None:
             shutil.rmtree(run.checkpoints, ignore_errors=True)
             _remove_empty(run.folder)
         raise
@@ -445,7 +449,8 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     of_pairs = weighted_cross_entropy(outputs, labels, num_items_in_batch)
     logits, (targets, _, groups) = outputs.logits[:, 0].float(), labels.unbind(dim=1)
     right = targets > 0.5
-    # rivals[i, j] is True if pair j has the label 0 and the same group as the i-th pair with the label 1.
+    # The rivals of a correct pair are the wrong pairs of its group: rivals[i, j] is True if pair j is a rival
+    # of the i-th correct pair.
     rivals = (groups[right][:, None] == groups[None, :]) & ~right[None, :]
     has_rivals = rivals.any(dim=1)
     if not has_rivals.any():

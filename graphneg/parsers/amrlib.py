@@ -421,8 +421,8 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"it is not imported; parse models are at {AMRLIB_MODELS}"
         )
     family = known[1]
-    # Models with equal metadata can still differ, for example after fine-tuning. The digest distinguishes
-    # them.
+    # A fine-tuned model may have the same metadata as the original model. So add a digest of the weights to
+    # the version.
     weights = (file for file in path.iterdir() if file.suffix in (".safetensors", ".bin", ".pt"))
     whole = ParseModel(path, family, f"{meta.get('version', '0')}-{files_digest(weights)}")
     if family not in SEQUENCE_TO_SEQUENCE:

@@ -236,7 +236,8 @@ def opens_question(root: Word) -> bool:
         verb -= 1
     first = words[verb]
     inverts = first.tag == "MD" or first.lower in MODALS or first.lemma in {"do", "have", "be"}
-    # In "Are you a nurse", "be" is the main verb. Other main verbs can be inverted only with an auxiliary.
+    # Only "be" can precede the subject as a main verb: "Are you a nurse". With any other main verb, an
+    # auxiliary precedes the subject: "Do you sing".
     if verb == root.i:
         inverts = first.lemma == "be" and first.tag in {"VBP", "VBZ", "VBD"}
     elif first.head != root.i or first.dep not in {"aux", "auxpass"}:
@@ -384,7 +385,7 @@ def clause_of(word: Word) -> Word:
 
 
 def _is_asked(clause: Word) -> bool:
-    """Return whether a question mark follows the head of the clause in its sentence."""
+    """Return whether a clause is a question: a question mark follows its verb in the same sentence."""
     rest = clause.tree[clause.i :]
     return any("?" in word.text for word in rest if word.sentence == clause.sentence)
 

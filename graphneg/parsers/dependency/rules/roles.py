@@ -40,10 +40,11 @@ class Dependency(NamedTuple):
     Attributes:
         governor: Index of the governing word.
         dependent: Index of the dependent word.
-        through: The word whose dependency relation counts. For *tall* in *I think she is tall*, it is the
-            copula *is*, because *is* depends on *think*. Otherwise it is the dependent.
-        form: Signature of the relation, such as ``nsubj`` or ``prep_to``.
-        preposition: The preposition without a node between the two words, or ``None``.
+        through: The word whose relation to the governor counts: the dependent, or the copula that shares its
+            node. In *I think she is tall*, it is *is*, because *is* and not *tall* depends on *think*.
+        form: Name of the relation, such as ``nsubj`` or ``prep_to``.
+        preposition: The preposition between the two words if it has no node, such as *to* in *give to Tom*;
+            else ``None``.
     """
 
     governor: int
@@ -195,10 +196,10 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
 
 
 def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link a noun to *shirtless*, or an infinitive to a modal, *able* or *used to*.
+    """Link *shirtless* to *man* in *a shirtless man*, or an infinitive to a modal, *able* or *used to*.
 
     Returns:
-        False if another rule must link the dependent.
+        True if no other rule must link the dependent.
     """
     draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
     # In "a shirtless man", the man is the ARG0 of the negated have-03, since he has no shirt.
@@ -487,14 +488,23 @@ def _is_transitive(state: RuleState, edge: Dependency) -> bool:
         return False
     plain = verb.child("nsubj") is not None and verb.child("dative", "ccomp", "xcomp", "oprd") is None
     seen = state.lexicon.roles.get(("F", concept, "dobj"), {})
-    # Exclude verbs whose frame usually has a role other than ARG1 for the object. Also exclude times ("wait a
-    # day") and pronouns, which are not simple objects.
+    # The object must usually be the ARG1 of the verb's frame. Exclude times ("wait a day"), which are no real
+    # objects, and pronouns ("see it").
     usual = seen.get("ARG1", 0) >= sum(seen.values()) / 2
     return plain and usual and objects[0].lemma not in TIME_NOUNS and objects[0].tag != "PRP"
 
 
 def _usual_roles(state: RuleState, concept: str, form: str, scores: dict[str, float]) -> dict[str, float]:
-    """Return the scores without roles that are rare for the relation, unless the frame was seen with them."""
+    """Return the scores of likely roles. Rare roles are left out unless annotators used them with the frame.
+
+    For example, a subject is rarely the ARG2 of its verb.
+
+    Args:
+        state: The words of the text, and the graph under construction.
+        concept: The frame of the head, such as ``want-01``.
+        form: Name of the relation, such as ``nsubj``.
+        scores: Scores, keyed by role.
+    """
     entry = state.lexicon.frames.get(concept)
     shown = entry.seen.get(form, {}) if entry is not None else {}
     seen = {*state.lexicon.roles.get(("F", concept, form), {}), *(f"ARG{role}" for role in shown)}
@@ -530,7 +540,9 @@ _DEFAULTS = word_map("default-role")
 
 
 def best_role(state: RuleState, concept: str, scores: dict[str, float], used: set[str]) -> str | None:
-    """Return the unused role with the highest weight among the roles that the concept of a head can have.
+    """Return the role with the highest weight that a head can still give to a dependent.
+
+    Roles that the head already has and roles that its concept cannot have are left out.
 
     Args:
         state: The words of the text, and the graph under construction.
@@ -550,7 +562,7 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
 
 def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
     """Return whether `best_role` may choose a role for a dependent of a concept."""
-    # Special rules add these roles, so `best_role` must not choose them.
+    # Only special rules may add these roles. For example, the rules for negation add "polarity".
     if role in {"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"}:
         return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):
@@ -571,9 +583,9 @@ def _lowest_role(state: RuleState, concept: str, default: str) -> str:
 
 
 def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str]) -> str:
-    """Return the default role of a dependent, for which the counts give no role.
+    """Return the role of a dependent if the counts of roles in annotated graphs suggest no role.
 
-    The role depends on the preposition of the dependent or on its dependency relation.
+    The role then depends only on the preposition of the dependent or on its dependency relation.
 
     Args:
         state: The words of the text, and the graph under construction.
