@@ -365,12 +365,11 @@ def _responses(
         spoken = (drawn(other.agreeing, "right", other.source.id), elsewhere)
         wrong = beside(wrong, _opposite_polarity(wrong, spoken), f"{id} 1")
         right = beside(right, _opposite_polarity(right, spoken), f"{id} 0")
-    # In two thirds of the cases, add another turn of the same speaker to both responses, the contradictory
-    # and the consistent one.
+    # In two thirds of the cases, make both responses longer by another turn of the same speaker.
     if kind != "later" and number(seed, "alone", id) % 3:
         wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
-    # Add a turn of another dialogue to half of the earlier utterances, so that not all of them consist of a
-    # single turn.
+    # Real turns often contain several statements. So add a turn of another dialogue to half of the earlier
+    # utterances.
     if number(seed, "longer", id) % 2 == 0:
         longer = f"{id} longer"
         earlier = beside(earlier, other.source.other, longer)

@@ -1,4 +1,7 @@
-"""Define the methods of `graphneg.DialogueGraph` that build, read and use the shift graph."""
+"""Define the methods of `graphneg.DialogueGraph` that build, read and use the shift graph.
+
+The shift graph counts from which keywords to which other keywords replies shift the topic.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ShiftGraphMethods:
-    """The methods of `graphneg.DialogueGraph` for the shift graph of its store."""
+    """The methods of `graphneg.DialogueGraph` that build, read and use the shift graph of its store."""
 
     store: Store
 

@@ -37,10 +37,12 @@ DIALOGUES = 50
 
 @dataclass(frozen=True, slots=True)
 class CandidateOptions:
-    """Settings for finding candidate perspectives in the shift graph, and for dividing them into subsets.
+    """Settings for finding other keywords to which a reply could have shifted the topic (candidates).
+
+    The candidates are found in the shift graph and divided into subsets.
 
     Attributes:
-        turns: Number of turns before the reply whose keywords are used as foci; 1 for the post only.
+        turns: Number of turns before the reply whose keywords are used as foci; 1 for the last turn only.
         hops: Maximum number of edges of the shift graph between a focus and a candidate, 1 or 2.
         max_candidates: Maximum number of candidates for each focus; the most likely candidates are kept.
         subset_size: Minimum number of candidates in a subset, unless there are fewer candidates in all. A
@@ -125,8 +127,9 @@ class Focus:
     Attributes:
         text: Text of the keyword.
         salience: Score of the keyword. The score is lower if the keyword is from a turn before the post.
-        candidates: Perspectives that can be reached from this focus, sorted by likelihood, highest first.
-        likelihoods: Likelihoods of all perspectives, given this focus.
+        candidates: Keywords to which replies shift the topic from this keyword (perspectives), most likely
+            first.
+        likelihoods: Likelihoods of all perspectives, given this keyword.
     """
 
     text: str
@@ -158,7 +161,9 @@ class Post:
 
 
 def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions) -> list[Post]:
-    """Return the context of each reply, its foci (keywords), and for each focus the candidate substitutes.
+    """Return the context of each reply, with its keywords (foci) and the candidates for each focus.
+
+    The candidates are other keywords to which the reply could have shifted the topic from the focus.
 
     Args:
         shifts: Shift graph of the store.

@@ -49,14 +49,15 @@ Kept = TypeVar("Kept")
 
 
 def read_edges(store: Store, corpora: Sequence[str] = ()) -> list[Edge]:
-    """Return the edges of the shift graph.
+    """Return the edges of the shift graph, each with the number of replies that make this shift.
 
     Args:
         store: Store with a shift graph.
         corpora: Names of the corpora whose shifts to include; empty for the whole graph.
 
     Returns:
-        Sorted triples of focus, perspective and count.
+        Sorted triples of the keyword that replies take up (focus), the keyword to which they shift
+        (perspective), and the count.
 
     Raises:
         InputError: There is no shift graph, or it has no edges from these corpora.
@@ -156,7 +157,10 @@ class Likelihoods:
 
 
 class ShiftGraph:
-    """The shift graph of a store. The shifts from a focus are read when they are needed, and cached."""
+    """The shift graph of a store, which counts how often replies shift the topic from a keyword to another.
+
+    The shifts from a keyword are read from the store when they are needed, and then cached.
+    """
 
     def __init__(self, store: Store) -> None:
         """Initialize the object without reading the shift graph.
@@ -177,14 +181,14 @@ class ShiftGraph:
         return {text: counts[text] / total for text in sorted(counts, key=lambda text: (-counts[text], text))}
 
     def from_each(self, terms: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
-        """Return the shifts from several foci.
+        """Return how often replies shift the topic from given keywords to each other keyword.
 
         Args:
-            terms: Texts of foci.
+            terms: Texts of the keywords (foci).
 
         Returns:
-            For each focus, the number of shifts to each perspective, highest number first. A term without
-            shifts has an empty mapping.
+            For each focus, the number of shifts to each other keyword (perspective), highest number first. A
+            term without shifts has an empty mapping.
         """
         found = {term: self._shifts.get(term, {}) for term in sorted(set(terms))}
         missing = [term for term in found if term not in self._shifts]

@@ -167,11 +167,11 @@ def substitutes_of(shifts: ShiftGraph, replies: Sequence[Reply], how: Prediction
 
 @dataclass(slots=True, eq=False)
 class SubstituteFinder:
-    """Finds other perspectives that replies could have had (CAPT, Algorithm 1).
+    """Finds substitutes: other keywords to which replies could have shifted the topic.
 
-    The finder can be used for a single text or reply. It can also be used for all replies in the selected
-    dialogues, by iterating over it or by writing a file. It caches the parts of the shift graph that it has
-    read. Create a new finder after the shift graph has changed.
+    The method is Algorithm 1 of CAPT. The finder can be used for a single text or reply. It can also be used
+    for all replies in the selected dialogues, by iterating over it or by writing a file. It caches the parts
+    of the shift graph that it has read. Create a new finder after the shift graph has changed.
 
     Attributes:
         store: Store that contains a shift graph.
@@ -195,7 +195,7 @@ class SubstituteFinder:
         self._shifts = ShiftGraph(self.store)
 
     def of_post(self, post: str, *, perspective: str | None = None) -> Substitutes:
-        """Return the perspectives that a reply to a given text could have.
+        """Return the keywords to which a reply to a given text could shift the topic (perspectives).
 
         Args:
             post: Text to reply to.
@@ -219,7 +219,7 @@ class SubstituteFinder:
         return self._of(Reply("", "", None, perspective, (post,), (salient,)))
 
     def of_reply(self, id: str) -> Substitutes:
-        """Return other perspectives that a reply in the store could have had.
+        """Return other keywords to which a reply in the store could have shifted the topic.
 
         Args:
             id: Id of an utterance that is not the first of its dialogue, or of a correct response.
@@ -230,7 +230,9 @@ class SubstituteFinder:
         return self._of(stored_reply(self.store, id))
 
     def __iter__(self) -> Iterator[Substitutes]:
-        """Yield the substitutes for each reply with a known perspective, in the order of the dialogues.
+        """Yield, for each reply in the selected dialogues, other keywords to which it could have shifted.
+
+        Replies with an unknown perspective are skipped.
 
         Yields:
             The substitutes for one reply. Their list ``ranked`` may be empty.

@@ -444,10 +444,10 @@ def _arcs_from(pool: _MergedDrafts) -> list[list[tuple[int, str, int, int]]]:
     ways: list[list[tuple[int, str, int, int]]] = [[] for _ in pool.nodes]
     above = Counter(dep for _, dep, _ in pool.arcs)
     for n, (head, dep, role) in enumerate(pool.arcs):
-        # The spanning tree consists of the cheapest paths. From head to argument, an arc costs 0. From
-        # argument to head, the role must be inverted (:ARG0-of), and the arc costs 2. For :part, which AMR
-        # usually inverts, the two costs are exchanged. If the argument has several heads, the arc to a head
-        # costs 1 more, so that other paths to the head are preferred.
+        # The spanning tree consists of the cheapest paths. Following an arc from head to argument costs 0.
+        # From argument to head, it costs 2, because the role must be inverted (:ARG0-of). For :part, which
+        # AMR usually inverts, the two costs change places. From an argument with several heads, each step to
+        # a head costs 1 more, so that other paths to the head are preferred.
         usual = role not in _USUALLY_INVERSE
         ways[head].append((dep, role, 0 if usual else 2, n))
         if pool.nodes[dep].concept is not None:

@@ -94,12 +94,12 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
     kept: dict[str, list[DraftArc]] = {}
     for arc in draft.arcs:
         is_argument = arc.role.startswith("ARG")
-        # The reasons to keep an arc are:
-        # marks: the argument is a polarity, a politeness mark, a vocative, the node that is asked for, or an
-        # example ("animals such as dogs").
-        # hortative: the argument is the agent of "let's go".
-        # doubled: one node has two roles of the same frame, as in "he hurt himself".
-        # modals: a modal is the head and a conjunction the argument, as in "you can't eat or drink".
+        # The models must not remove an arc for one of these reasons:
+        # marks: the argument is a polarity, a politeness mark, a vocative, the node that a question asks for,
+        # or an example ("dogs" in "animals such as dogs").
+        # hortative: the argument is the agent "us" of "let's go".
+        # doubled: the argument has two roles of the same frame, as "he" in "he hurt himself".
+        # modals: the head is a modal and the argument a conjunction, as in "you can't eat or drink".
         # persons: the head or the argument is a personal pronoun.
         reasons = {
             "marks": arc.role == "polarity" or _is_always_restored(arc) or nodes[arc.dep].concept == _UNKNOWN,

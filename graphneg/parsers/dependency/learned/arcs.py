@@ -93,9 +93,11 @@ def decode(
 
     Each arc with a score of at least ``arc_threshold`` is taken. An arc with a lower score is taken only if
     it joins two separate parts of the graph. An isolated node is deleted unless an arc with a score of at
-    least ``link_threshold`` joins it to another node. Each taken arc excludes other arcs: a second arc
-    between the same nodes, a second arc with a role that the head can have only once, and a second arc to a
-    constant or to the argument of ``:polarity``.
+    least ``link_threshold`` joins it to another node.
+
+    Each taken arc excludes other arcs with lower scores: arcs between the same two nodes, arcs with a role
+    that the head can have only once, such as ``:ARG0``, and further arcs to a constant or to the argument of
+    ``:polarity``.
 
     Args:
         nodes: Indices of the nodes to connect.

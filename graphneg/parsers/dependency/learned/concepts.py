@@ -216,7 +216,7 @@ def _share(count: int, whole: int) -> str:
 
 
 def _log2_level(count: int) -> int:
-    """Return the order of magnitude of a count (to the base 2, at most 5) as a feature value."""
+    """Return the order of magnitude of a count as a feature value: 1 for 1 and 2, 2 for 3 to 6, at most 5."""
     return min(int(math.log2(count + 1)), 5)
 
 

@@ -132,9 +132,10 @@ class Paths:
             b: Index of the second word.
 
         Returns:
-            A tuple of three values. The first is the path as a string of relations (``nsubj<`` upwards,
-            ``dobj>`` downwards). The second is the same string with the function words on the path. The third
-            is the length of the path.
+            A tuple of three values. The first is the path as a string of relations: ``pobj<prep<`` leads from
+            *hat* up to *man* in *man in a hat*, and ``nsubj>`` leads down to a subject. The second is the
+            same string with the function words on the path: ``pobj<prep</in``. The third is the length of the
+            path, 2 for *hat* and *man*.
         """
         if (a, b) not in self._known:
             self._known[a, b] = self._find_path(a, b)
@@ -220,7 +221,7 @@ class DraftFeatures:
     """
 
     def __init__(self, draft: GraphDraft, meanings: Meanings) -> None:
-        """Initialize with a draft and the tables of word meanings.
+        """Initialize with an unfinished graph and the tables of word meanings.
 
         Args:
             draft: The graph under construction.

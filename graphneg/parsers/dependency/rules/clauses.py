@@ -461,14 +461,14 @@ def _negated_node(state: RuleState, word: Word) -> tuple[int | None, str]:
 def _negated_predicate(state: RuleState, word: Word) -> int | None:
     """Return the node that *not* negates: the predicate, or the modal above it."""
     head, after = word.parent, word.following
-    # In "not so bad", "not" may depend on "so", but it negates the adjective. So continue with the adjective.
+    # In "not so bad", spaCy may attach "not" to "so", but "not" negates the adjective, the head of "so".
     if head.lower in {"so", "too", "as", "that", "quite", "really"} and head.dep == "advmod":
         head = head.parent
     # In "You ought not to go", the verb below "ought" is negated.
     ought = head.child("xcomp") if head.lemma == "ought" else None
     if ought is not None:
         head = ought
-    # In "Not everyone came", "not" negates the verb and not the subject, so continue with the verb.
+    # In "Not everyone came", "not" negates the verb "came", which is the head of the subject "everyone".
     elif head.dep in SUBJECTS and head.i > word.i and after is not None and after.lower in _COUNTING:
         head = head.parent
     owner = state.node_owner(head.i)

@@ -201,7 +201,8 @@ def _subject(state: RuleState, verb: Word) -> Word | None:
 def _controller(state: RuleState, word: Word) -> Word | None:
     """Return the word that is the understood subject of an infinitive or participle, or ``None``."""
     head = word.parent
-    # In "when he came", the verb is finite and has its own subject, so it has no understood subject.
+    # Only a verb without a written subject has an understood subject: "saying" in "he left without saying a
+    # word", but not "came" in "when he came".
     if word.child(*SUBJECTS) is not None or (word.dep == "advcl" and word.tag not in {"VBG", "VB", "VBN"}):
         return None
     # In "he left without saying a word", "saying" depends on "without". Its understood subject is the subject

@@ -161,7 +161,7 @@ def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> No
 
 
 def _write_modifier(state: RuleState, edge: Dependency) -> bool:
-    """Link a dependent by a fixed rule. Return False if its role must be chosen by weights instead."""
+    """Link a dependent by a fixed rule. Return False if no rule fits, so that counts must decide."""
     form, kid, preposition, draft = edge.form, state.words[edge.dependent], edge.preposition, state.draft
     head, dep = state.head(edge.governor, form), state.top_nodes[edge.dependent]
     # If another rule has already linked the two nodes, add nothing.
@@ -403,7 +403,10 @@ _DEPENDENT: dict[str, _Fact] = {
 
 
 def _condition(cell: str, facts: dict[str, _Fact]) -> _Condition:
-    """Convert one condition of ``role_rules.tsv``, such as ``tag=NN*,@class``, into a function."""
+    """Return a function that checks whether a dependent meets a condition of ``role_rules.tsv``.
+
+    For example, ``tag=NN*`` is met by a dependent whose tag begins with *NN*.
+    """
     name, _, choices = cell.partition("=")
     fact, values = facts[name], choices.split(",")
     listed = {*values, *(word for value in values if value[0] == "@" for word in word_class(value[1:]))}
