@@ -1,6 +1,6 @@
 """Define the methods of `graphneg.DialogueGraph` that build, read and use the shift graph.
 
-The shift graph counts from which keywords to which other keywords replies shift the topic.
+The shift graph counts how often replies shift the topic from one keyword to another.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ class Likelihoods:
 
 
 class ShiftGraph:
-    """The shift graph of a store, which counts how often replies shift the topic from a keyword to another.
+    """The shift graph of a store, which counts how often replies shift the topic from one keyword to another.
 
     The shifts from a keyword are read from the store when they are needed, and then cached.
     """

@@ -206,7 +206,8 @@ def signature(predicate: Word, argument: Word) -> str | None:
     """
     above = argument.parent
     if above is predicate and argument is not predicate:
-        # In "the house we live in", the preposition "in" has no object, so it gets the relation `prep_in`.
+        # A preposition that has lost its object gets the relation of the object: `prep_in` for "in" in "the
+        # house we live in".
         if argument.dep == "prep" and not argument.dependents:
             return f"prep_{argument.lower}"
         return clause_form(argument)

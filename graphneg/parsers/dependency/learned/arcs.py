@@ -284,8 +284,8 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
         if word.lower != "no" or word.dep not in {"det", "neg"}:
             continue
         head = word.parent
-        # If the relation is "neg", "no" depends on the verb, to which the module `rules.trees` has attached
-        # it. Otherwise, "no" is a determiner of the noun.
+        # In "there is no man running", the module `rules.trees` has attached "no" to the verb by the relation
+        # "neg". In "no man is running", "no" is a determiner of the noun.
         if word.dep == "neg":
             noun = next((kid for kid in head.children(*SUBJECTS) if kid.i > word.i), None)
             if noun is not None and head.tag[:2] == "VB":

@@ -68,7 +68,7 @@ def _put_above_clause(state: RuleState, word: Word, concept: str, role: str = "A
     """Put the concept of a modal or an adverb above its clause: "Maybe he left" gets ``possible-01``."""
     owner = state.node_owner(word.head)
     if owner in state.top_nodes:
-        # An adverb may already have a node. The new concept replaces it.
+        # "Maybe" may already have a node. Delete this node, because the new concept replaces it.
         if word.i in state.head_nodes:
             state.erase(word.i)
         state.add_above(concept, word.i, owner, role, "modal")
@@ -123,8 +123,8 @@ def _write_order(state: RuleState, word: Word) -> None:
 
 
 def _is_imperative(word: Word) -> bool:
-    # None of these is an imperative: "thank you", "are", "you go", "if you go", "to go", "must go". But "be"
-    # in "Be quiet" is one.
+    # "Go" and "Be quiet" are imperatives. "thank you", "they are", "you go", "if you go", "to go" and "must
+    # go" are not.
     if (
         word.tag not in {"VB", "VBP"}
         or word.lemma == "thank"

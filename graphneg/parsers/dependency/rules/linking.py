@@ -67,14 +67,14 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
     """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
-        # Ignore conjuncts without a node, and count conjuncts that share a node only once. A node for the
-        # conjunction is needed only if at least two conjuncts are left.
+        # A conjunction needs at least two conjuncts with different nodes. So ignore conjuncts without a node,
+        # and count conjuncts that share a node only once.
         members = [i for i in dict.fromkeys(state.node_owner(i) for i in group) if i in state.top_nodes]
         if len(members) < 2:
             continue
         concept, anchor = _conjunction(state, group)
         node = state.draft.concept(concept, anchor, "coordination", state.words[members[0]].sentence)
-        # "sit, wait" has no conjunction, so align the node with the comma between the conjuncts.
+        # "sit, wait" has no word for the conjunction, so align the node "and" with the comma.
         if anchor is None:
             between = reversed(state.words[group[0] + 1 : group[1]])
             mark = next((word.i for word in between if word.tag in {",", ":"}), None)

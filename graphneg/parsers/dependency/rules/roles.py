@@ -78,8 +78,8 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
         if owner in state.head_nodes and owner != dependent:
             form = _form(state, through, preposition, below, copular)
             return Dependency(owner, dependent, through, form, preposition)
-        # The lowest preposition determines the relation, unless a higher preposition is, for example, "out":
-        # in "out of the house", the relation is `prep_out` and not `prep_of`.
+        # The preposition next to the dependent determines the relation. A few words such as "out" take
+        # precedence: in "out of the house", the relation is `prep_out` and not `prep_of`.
         counts = preposition is None or head.lower in _DECISIVE
         if counts and head.dep in {"prep", "agent", "dative", "pcomp"} and head.tag in {"IN", "TO", "RP"}:
             preposition = head
@@ -106,8 +106,8 @@ def _form(state: RuleState, through: Word, preposition: Word | None, below: Word
         return state.relations[through.i]
     if preposition is not None:
         return "agent" if preposition.dep == "agent" else f"prep_{preposition.lower}"
-    # If there are words without nodes between the word and its governor, use the relation of the uppermost of
-    # these words.
+    # If words without nodes are between the word and its governor, use the relation of the topmost of them,
+    # which depends on the governor.
     if through.i != below.i:
         return below.dep if below.dep not in {"punct", "ROOT"} else through.dep
     # In "She is tall", "she" is the subject of an adjective, so its signature is `cop_subj`.
@@ -281,8 +281,8 @@ def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bo
     owner, thing = state.words[edge.governor], state.words[edge.dependent]
     if owner.tag not in {"NN", "NNS"} or edge.preposition is None or is_frame(state.concept_of(owner.i)):
         return False
-    # "a man without a hat" lacks the hat. In "a day without rain", nobody owns the rain, so nothing is
-    # lacking.
+    # "a man without a hat" means that the man does not have a hat. "a day without rain" does not mean that
+    # the day does not have rain, because days have no possessions.
     lacks = edge.form == "prep_without" and owner.lemma not in {"day", "life", "world", "time"}
     wears = thing.lemma in word_class("clothes") and not lacks
     # "a girl in the park" names a place and does not mean that the girl has the park. Only people, animals
@@ -336,14 +336,15 @@ def _relation_in_relative_clause(state: RuleState, clause: Word) -> str:
     # The noun is the object of the verb in "the book written by her", and its subject in "the man singing".
     if clause.dep == "acl":
         return {"VBN": "nsubjpass", "VBG": "nsubj"}.get(clause.tag, "dobj")
-    # In "the book to read", the infinitive has no object, so the noun is its object.
+    # In "the book to read", "book" is the object of the infinitive, which has no object after it.
     if clause.is_infinitive and clause.child("dobj") is None:
         return "dobj"
-    # In "the house we live in", the preposition has no object, so the noun is its object.
+    # In "the house we live in", "house" is the object of "in", which has no object after it.
     bare = next((kid for kid in clause.children("prep") if not kid.dependents), None)
     if bare is not None:
         return f"prep_{bare.lower}"
-    # In "the song that I like", the object is missing. In "the man who came", the subject is missing.
+    # In "the song that I like", the clause has a subject, so "song" is the object. In "the man who came",
+    # "man" is the subject.
     return "dobj" if clause.child(*SUBJECTS) is not None else "nsubj"
 
 

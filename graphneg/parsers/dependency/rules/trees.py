@@ -151,8 +151,8 @@ def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
         if kid.tag == "VBG" or any(aux.lower == "being" for aux in kid.children()):
             yield kid
     for kid in be.children("attr", "advcl", "acomp", "xcomp", "ccomp"):
-        # In "there is a dog running", spaCy may attach "running" to "is" instead of "dog". A participle after
-        # a comma starts another clause, so it is not moved.
+        # In "there is a dog running", spaCy may attach "running" to "is" instead of "dog". Skip participles
+        # after a comma, which start another clause.
         apart = any(between.tag in {",", ":"} for between in be.tree[noun.i : kid.i])
         if kid.i > noun.i and kid.tag == "VBG" and not apart:
             yield kid
@@ -200,7 +200,8 @@ def _split_compound(be: Word, doing: Word) -> None:
     beside = noun.head == doing.i or (noun.head == be.i and noun.dep == "attr")
     if not beside or noun.tag[:2] != "NN":
         return
-    # A determiner before the noun shows that the noun is the head of the phrase: "no panda climbing".
+    # In "no panda climbing", the determiner "no" shows that "panda" is the head of the phrase. Without a
+    # determiner, as in "rock climbing", the words may be a real compound.
     if any(kid.lower in _DETERMINERS and kid.i < noun.i for kid in doing.children() + noun.children()):
         for kid in doing.children():
             if kid.i < noun.i:
@@ -218,9 +219,9 @@ def _attach_participle(noun: Word) -> None:
         for doing in preposition.children("pobj"):
             location = doing.tree[doing.i - 1]
             inner = [kid for kid in doing.children() if kid.i < location.i]
-            # Correct the tree only if the noun after the preposition has a determiner ("in a pub") or is a
-            # colour of clothes ("in white"). Without a determiner, the noun and the participle may form a
-            # compound ("in choir singing").
+            # In "a girl in a pub singing", the determiner shows that "pub singing" is no compound, so correct
+            # the tree. Without a determiner, it may be one ("in choir singing"). Colours of clothes ("a girl
+            # in white singing") need no determiner.
             named = location.tag[:2] == "NN" and any(kid.dep in {"det", "poss"} for kid in inner)
             if _is_participle(doing) and location.head == doing.i and (named or location.lower in _COLOURS):
                 for kid in inner:
@@ -420,7 +421,7 @@ def _correct_tag(mark: Word) -> None:
         clause = next((kid for kid in word.children("ccomp", "parataxis") if kid.i < start), None)
         if word.head == word.i and clause is not None:
             _make_main(clause, word)
-    # The relation `tag` tells the rules for questions that the sentence has a question tag.
+    # Mark the words of the question tag by the relation `tag`, which the rules for questions look for.
     if all(word.head != word.i for word in tag):
         for word in tag:
             word.tag, word.dep = "_SP", "tag"
@@ -440,8 +441,8 @@ def _correct_result(so: Word) -> None:
     if result.head != result.i or so.i > result.i or result.tag[:2] not in {"VB", "MD"}:
         return
     before = next((kid for kid in result.children("ccomp") if kid.i < so.i), None)
-    # If a quotation mark is between the clause and "so", do not change the sentence, because "so" may begin
-    # the quotation: He said, "So I left".
+    # In 'He said, "So I left"', "so" begins a quotation and does not link two clauses. So do nothing if there
+    # is a quotation mark before "so".
     if before is not None and not _contains_quotation_mark(so.tree[before.i : so.i]):
         _make_main(before, result)
         result.dep, so.dep, so.tag = "advcl", "mark", "IN"
