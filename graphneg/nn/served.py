@@ -479,10 +479,10 @@ class CountingWriter:
 
     @property
     def most(self) -> Estimate:
-        """The number of requests if the generator tries to generate every text the maximum number of times.
+        """An estimate of the requests in the worst case: each text is requested as often as allowed.
 
-        The run is simulated without a server: `complete` returns an empty text if a text is not in the cache.
-        The generator rejects empty texts, and requests each text again until the maximum number of attempts.
+        For this purpose, `complete` returns an empty text if a text is not in the cache. The generator
+        rejects empty texts, and requests each of them again until the maximum number of attempts.
         """
         return self._estimate(self._all)
 

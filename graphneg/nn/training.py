@@ -122,7 +122,7 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
     loggers = settings["report_to"]
     if "tensorboard" in ([loggers] if isinstance(loggers, str) else loggers) and not (
         find_spec("tensorboard") or find_spec("tensorboardX")
-    ):  # Without this check, the Trainer would fail later, after it has moved the model.
+    ):  # Without this check, the Trainer would fail later, when the model is already on the device.
         raise InputError("report_to=tensorboard: tensorboard is not installed; run: pip install tensorboard")
     try:
         return TrainingArguments(**own, **settings)
@@ -285,7 +285,8 @@ def _model_config(folder: Path) -> dict[str, Any]:
 def _remove_model(folder: Path) -> None:
     """Remove the files of a model and of its separate response encoder, but no other files."""
     noted: Any = _model_config(folder).get("graphneg")
-    # A bi-encoder with separate encoders stores its response encoder in a subfolder. Remove both encoders.
+    # A bi-encoder may have separate encoders for contexts and responses. The response encoder is then in a
+    # subfolder, which is also removed.
     separate = isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
     for part in (folder / _RESPONSE_ENCODER, folder) if separate else (folder,):
         if (part / _MODULES).is_file():

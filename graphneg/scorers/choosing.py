@@ -45,7 +45,7 @@ ANSWERS = "answers"
 BATCH = 32
 """Default number of dialogues whose records the judge scores in one call."""
 
-# The reasons for not choosing a record: a short code, a colon and an explanation.
+# Reasons for not choosing a record. Each begins with a short code and a colon.
 RIGHT = "right: the label of the record is 1"
 UNRELATED = "no-clash: the response shares too few content words with the context"
 UNFIT = "no-fit: the nouns of the response rarely occur with its predicates"

@@ -137,8 +137,8 @@ class ShiftGraphMethods:
         Returns:
             The finder. It reads the store only when substitutes are requested.
         """
-        # A call with different options must not resume an output file, so the options are stored with the
-        # file.
+        # A call with different options must not resume an interrupted run, so the options are stored with the
+        # output file.
         options = dict(predictor_options or {})
         made = get_predictor(predictor, **options) if isinstance(predictor, str) else predictor
         how = Prediction(made, CandidateOptions(turns, hops, max_candidates, subset_size, seed), top, options)
