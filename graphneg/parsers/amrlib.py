@@ -330,8 +330,8 @@ def _is_valid_branch(variable: str, role: str, target: str, variables: set[str])
     # A reentrancy is valid unless its target is the node itself.
     if target in variables:
         return target != variable
-    # Otherwise the target is no node of the graph. Accept a constant such as 5, unless the role is inverted,
-    # because constants have no roles. Refuse a variable such as b2, which the model has never introduced.
+    # A target that is no node of the graph must be a constant such as 5, and not a variable such as b2, which
+    # the model has never introduced. Constants have no roles, so the role must not be inverted.
     return not is_inverted(role[1:]) and not _VARIABLE.fullmatch(target)
 
 

@@ -262,7 +262,7 @@ def _contradiction_in_turn(
         for where, part in ((at, part) for at in said for part in typed_sentences(before[at].text)):
             if (shared := len(words & set(content_lemmas(part.text)))) > most:
                 most, earlier, sentence = shared, where, part.text
-    # Choose another turn (`other`) of the same speaker that contains neither of the two sentences. If the
+    # Choose another turn (`other`) of the same speaker, without the statement and the contradiction. If the
     # statement is in an earlier turn, this is the edited turn before its edit. Otherwise it is the speaker's
     # next turn or, without a next turn, the speaker's last turn before it.
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
@@ -320,8 +320,8 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
     # contradiction. Remove duplicates.
     said = tuple(dict.fromkeys((item.sentence, *said)))
     contradicting = tuple(dict.fromkeys((item.contradiction, *contradicting)))
-    # The response that agrees should not repeat the statement word for word. So leave out the statement if
-    # there are other wordings.
+    # A response that agrees with the statement should not repeat it word for word. So leave out the statement
+    # itself if there are other wordings.
     new_said, new_contrary = said[1:] or said, contradicting
     if others and number(seed, "own words", item.id) % _OWN_WORDS:
         new_said, new_contrary = others.affirmed, others.denied

@@ -94,7 +94,7 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
     kept: dict[str, list[DraftArc]] = {}
     for arc in draft.arcs:
         is_argument = arc.role.startswith("ARG")
-        # The models must not remove an arc for one of these reasons:
+        # Keep the arc if one of these conditions is true:
         # marks: the argument is a polarity, a politeness mark, a vocative, the node that a question asks for,
         # or an example ("dogs" in "animals such as dogs").
         # hortative: the argument is the agent "us" of "let's go".

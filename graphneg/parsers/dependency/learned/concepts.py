@@ -86,7 +86,7 @@ def candidates(
     total = [sum(counts[corpus] for counts in seen.values()) for corpus in (0, 1)]
     for fragment, counts in seen.items():
         large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
-        # With the empty fragment, the word would get no node, so do not offer it if the rules wrote a node.
+        # With the empty fragment, the word would get no node. So skip it if the rules wrote a node.
         # Also skip large numbers: "two" may be aligned with 2000000000 because of "two billion".
         if not any(counts) or (rule_fragment and not fragment) or large:
             continue
@@ -148,8 +148,8 @@ def _rules_decide(word: Word, text: str) -> bool:
     # For the noun in "on leave", the network would wrongly choose a frame of the verb, so trust the rules.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
-    # An amr-unknown marks what a question asks for. Keep it, unless the word has a tag in W, such as "where":
-    # it can also start a relative clause, so the network decides.
+    # An amr-unknown marks what a question asks for. Keep it, unless the word is tagged as a question word:
+    # "where" can also start a relative clause, so the network decides.
     if text == "amr-unknown":
         return word.tag[0] != "W"
     head, after = word.parent, word.following
@@ -200,8 +200,8 @@ def _add_variants(sources: dict[str, list[str]], concept: str) -> None:
     """
     labels, arcs = read_fragment(concept)
     frames = [n for n, label in enumerate(labels) if kind_of(label) == "frame"]
-    # If the frame is the only node, its other senses are candidates anyway. If there are several frames, it
-    # is unclear which of them to replace.
+    # Add no copies of a frame without other nodes, because all its senses are candidates anyway. If there are
+    # several frames, it is unclear which of them to replace.
     if len(labels) < 2 or len(frames) != 1:
         return
     for text in [text for text in sources if kind_of(text) == "frame" and " " not in text]:

@@ -251,8 +251,8 @@ def _correct_inversion(said: Word) -> None:
     # so make "Draw" the object.
     if early is not None and other is not None:
         early.dep = "dobj"
-    # Or spaCy may take "Draw" for the subject of "asked", and "the prince" for its object. Then make "the
-    # prince" the subject.
+    # spaCy may also take "Draw" for the only subject of "asked", and "the prince" for its object. Then make
+    # "the prince" the subject.
     elif early is not None and late is not None and before is not None and before.text in QUOTES:
         early.dep, late.dep = "ccomp", "nsubj"
     elif before is not None and not any(kid.dep in {*_SUBJECTS, "aux"} for kid in kids):
