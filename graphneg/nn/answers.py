@@ -153,7 +153,8 @@ class AnswerCache:
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Answer]:
         """Look up answers in the cache.
 
-        Unusable answers are found only if this object stored them, except for ``not-accepted`` answers.
+        Most unusable answers, such as an empty text, are found only if this object has stored them. If the
+        server rejected the prompt (``not-accepted``), this answer is always found, like a usable answer.
 
         Args:
             keys: The keys of the answers to look up.

@@ -332,7 +332,10 @@ def _converter(path: Path, tokenizer: Any) -> Any:
     from ctranslate2.converters import TransformersConverter
 
     class Converter(TransformersConverter):
-        """A converter that uses ``tokenizer``, because amrlib saves no tokenizer with a model."""
+        """A model converter that gets the tokenizer from the caller.
+
+        CTranslate2 would load it from the model's folder, but amrlib saves no tokenizer there.
+        """
 
         def load_tokenizer(self, tokenizer_class: Any, model_name_or_path: str, **kwargs: Any) -> Any:
             return tokenizer

@@ -259,7 +259,7 @@ class CachedEmbedder:
                 return self.embedder.embed(texts)
             unique = list(dict.fromkeys(texts))
             vectors = {text: self._memory[text] for text in unique if text in self._memory}
-            if self._connection:  # The file contains digests of the texts instead of the texts themselves.
+            if self._connection:  # The keys of the vectors in the file are digests of the texts.
                 keys = {_digest(text): text for text in unique if text not in vectors}
                 digests = iter(keys)
                 # Look up digests in groups of 500, because SQLite limits the number of placeholders in a

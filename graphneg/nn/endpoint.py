@@ -173,8 +173,8 @@ class Endpoint:
         """Raise an error if a redirect would send the request to another host than the user named."""
         import httpx
 
-        # The texts of the user must not leave the named server, and no answer may come from another one. A
-        # redirect to another path or port, or to https, stays on the server.
+        # The user has chosen one server: no other server may get the texts or send an answer. A redirect to
+        # another path or port of the same host, or to https, is allowed.
         if request.url.host != httpx.URL(self.url).host:
             raise RequestError(
                 "unreadable",
@@ -184,7 +184,7 @@ class Endpoint:
 
 
 def _first_error(error: Exception) -> Exception:
-    """Return the first error of a group of errors, or the error itself."""
+    """Return the first error in an ``ExceptionGroup``; any other error is returned unchanged."""
     while isinstance(error, ExceptionGroup):
         error = cast("ExceptionGroup[Exception]", error).exceptions[0]
     return error

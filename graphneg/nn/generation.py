@@ -164,8 +164,8 @@ class Nucleus:
         """
         import torch
 
-        # Normalise over the whole vocabulary, not over the 512 most likely tokens, so that `shares` contains
-        # exact probabilities.
+        # The softmax needs the logits of the whole vocabulary, although only the 512 most likely tokens are
+        # looked at. Otherwise, the probabilities of these tokens (`shares`) would be too high.
         total = scores.logsumexp(-1, keepdim=True)
         size = min(512, scores.shape[-1])
         values = scores.topk(size, -1).values
@@ -594,8 +594,8 @@ def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
         size = len(word)
         if not word or any(text[at : at + size] == word for at in range(len(text) - size + 1)):
             continue
-        # Count the tokens at the end of the text that are also the first tokens of the word. If several
-        # counts are possible, use the highest count.
+        # Count how many of the word's first tokens are already at the end of the text. The text [5, 7] ends
+        # with the first token of the word [7, 8], so 8 is needed next.
         begun = next((n for n in range(size - 1, 0, -1) if text[-n:] == word[:n]), 0)
         needed.append(word[begun])
     return needed

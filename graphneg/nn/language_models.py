@@ -268,7 +268,11 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[TokenPair]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """Call ``run`` on batches of texts. Return one result per text: ``nothing`` for an empty text."""
+        """Return the result of ``run`` for each text. An empty text is not run and gets ``nothing``.
+
+        Raises:
+            InputError: There are not as many sources (``given``) as texts.
+        """
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(

@@ -269,7 +269,12 @@ def load_either(
 
 
 def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSource:
-    """Find or download a model. Without a ``config.json``, the folder must contain exactly one GGUF file."""
+    """Return the files of a model, which is downloaded if necessary.
+
+    Raises:
+        ModelError: The folder has no file with the name ``gguf_file``. Or ``gguf_file`` is None, and the
+            folder has no ``config.json`` and not exactly one GGUF file.
+    """
     check_packages()
     path = expand_home(model)
     if path.is_file() and path.suffix == ".gguf":
@@ -523,7 +528,7 @@ def read_json(path: Path, error_type: type[GraphnegError]) -> dict[str, Any]:
 
 
 def _located(model: str | Path, offline: bool, tokenizer_only: bool = False) -> Path:
-    """Find the folder of a model. If it is missing, raise an error that says where amrlib's models are."""
+    """Find the folder of a model. If it is missing, the error names the page of amrlib's models."""
     try:
         return locate(model, offline=offline, tokenizer_only=tokenizer_only)
     except ModelError as error:

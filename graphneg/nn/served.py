@@ -418,10 +418,10 @@ class CountingWriter:
         self._is_first_call = True
 
     def begin(self) -> None:
-        """Start to count a new batch of contexts.
+        """Note that the generator starts a new batch of contexts.
 
-        The requests of the next call of `complete` are also counted in `drafts`. In later calls, the
-        generator only replaces texts that it has rejected.
+        In the next call of `complete`, the generator requests each text for the first time, so its requests
+        are also counted in `drafts`. In later calls, it only replaces texts that it has rejected.
         """
         self._is_first_call = True
 
@@ -479,10 +479,10 @@ class CountingWriter:
 
     @property
     def most(self) -> Estimate:
-        """The number of requests if the generator tries to generate every text the maximum number of times.
+        """An estimate of the requests in the worst case: each text is requested as often as allowed.
 
-        The run is simulated without a server: `complete` returns an empty text if a text is not in the cache.
-        The generator rejects empty texts, and requests each text again until the maximum number of attempts.
+        For this purpose, `complete` returns an empty text if a text is not in the cache. The generator
+        rejects empty texts, and requests each of them again until the maximum number of attempts.
         """
         return self._estimate(self._all)
 

@@ -131,8 +131,8 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
     answer = Answer(
         text,
         ending != "length",
-        # The log-probabilities also cover the tokens of the thinking. They do not match the text without the
-        # thinking, so drop them.
+        # If the model's thinking was removed from the text, the log-probabilities still include its tokens
+        # and do not match the text. So drop them.
         None if has_thought else logprobs,
         request.tokens_in if counted_in is None else counted_in,
         tokens_of(written or "") if counted_out is None else counted_out,

@@ -286,8 +286,8 @@ class SpendingLimit:
         with self._settled:
             self._awaited.remove(reserved.most)
             if reserved.estimate:
-                # If an answer cost more than estimated, later answers may also cost more, so increase the
-                # factor.
+                # If an answer cost twice its estimate, later answers may also cost twice their estimates. So
+                # later estimates are multiplied by the largest such ratio.
                 self._factor = max(self._factor, cost / reserved.estimate)
             self.spent += cost
             self._settled.notify_all()

@@ -122,7 +122,7 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
     loggers = settings["report_to"]
     if "tensorboard" in ([loggers] if isinstance(loggers, str) else loggers) and not (
         find_spec("tensorboard") or find_spec("tensorboardX")
-    ):  # Without this check, the Trainer would fail later, after it has moved the model.
+    ):  # Without this check, the Trainer would fail later, when the model is already on the device.
         raise InputError("report_to=tensorboard: tensorboard is not installed; run: pip install tensorboard")
     try:
         return TrainingArguments(**own, **settings)
@@ -260,7 +260,10 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
 
 
 def _refuse_links_of_model(folder: Path) -> None:
-    """Refuse links at the names of a model's files, because libraries would write through them."""
+    """Raise an error if one of a model's files is a symbolic link.
+
+    Libraries that save a model would follow a link such as ``config.json`` and overwrite its target.
+    """
     subfolders = [folder / _POOLING, folder / _RESPONSE_ENCODER]
     refuse_links(subfolders)
     for part in (folder, *subfolders, folder / _RESPONSE_ENCODER / _POOLING):
@@ -282,7 +285,8 @@ def _model_config(folder: Path) -> dict[str, Any]:
 def _remove_model(folder: Path) -> None:
     """Remove the files of a model and of its separate response encoder, but no other files."""
     noted: Any = _model_config(folder).get("graphneg")
-    # A bi-encoder with separate encoders stores its response encoder in a subfolder. Remove both encoders.
+    # A bi-encoder may have separate encoders for contexts and responses. The response encoder is then in a
+    # subfolder, which is also removed.
     separate = isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
     for part in (folder / _RESPONSE_ENCODER, folder) if separate else (folder,):
         if (part / _MODULES).is_file():
@@ -366,7 +370,8 @@ def fit(
         with steps.listening():
             done = loop.train(resume_from_checkpoint=str(run.last) if run.last else None)
     except BaseException:
-        if run.last is None:  # The run can't be resumed without a checkpoint, so remove its files.
+        # A run that stopped before its first checkpoint cannot be resumed, so remove the files of the run.
+        if run.last is None:
             shutil.rmtree(run.checkpoints, ignore_errors=True)
             _remove_empty(run.folder)
         raise
@@ -445,7 +450,8 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     of_pairs = weighted_cross_entropy(outputs, labels, num_items_in_batch)
     logits, (targets, _, groups) = outputs.logits[:, 0].float(), labels.unbind(dim=1)
     right = targets > 0.5
-    # rivals[i, j] is True if pair j has the label 0 and the same group as the i-th pair with the label 1.
+    # The rivals of a correct pair are the wrong pairs of its group: rivals[i, j] is True if pair j is a rival
+    # of the i-th correct pair.
     rivals = (groups[right][:, None] == groups[None, :]) & ~right[None, :]
     has_rivals = rivals.any(dim=1)
     if not has_rivals.any():

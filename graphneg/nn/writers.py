@@ -413,7 +413,8 @@ class LocalWriter:
             # add_generation_prompt ends the chat at the point where the assistant's answer begins.
             said = [{"role": "user", "content": text}]
             whole = self.model.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
-        except Exception as error:  # A template is a program, so it may raise any exception: catch all.
+        # A chat template is a Jinja program from the model's folder, so it may raise any exception.
+        except Exception as error:
             raise ModelError(f"{self.name}: its chat template fails ({first_line(error)})") from error
         # The chat template has added the special tokens, so do not add them again.
         return self._plain_tokens(whole)
@@ -423,7 +424,7 @@ class LocalWriter:
         return self.model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
 
     def _run(self, batch: Sequence[_Row], shared: _SharedArguments) -> list[list[Completion]]:
-        """Generate ``n`` texts per prompt of the batch in a beam search, otherwise one text per prompt."""
+        """Generate texts for each row of a batch: ``n`` texts in a beam search, one text in sampling."""
         model, search, sources = self.model, shared.settings.search, [draw.tokens for draw in batch]
         beams, each = (search.width, shared.n) if isinstance(search, Beams) else (1, 1)
         start = model.text_start(sources, shared.few_shot_tokens)

@@ -330,8 +330,8 @@ def _is_valid_branch(variable: str, role: str, target: str, variables: set[str])
     # A reentrancy is valid unless its target is the node itself.
     if target in variables:
         return target != variable
-    # The target is a constant, such as 5, or an unknown variable. A constant cannot have roles, so the role
-    # must not be inverted. An unknown variable, such as b2, was never introduced by the model.
+    # A target that is no node of the graph must be a constant such as 5, and not a variable such as b2, which
+    # the model has never introduced. Constants have no roles, so the role must not be inverted.
     return not is_inverted(role[1:]) and not _VARIABLE.fullmatch(target)
 
 
@@ -421,8 +421,8 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"it is not imported; parse models are at {AMRLIB_MODELS}"
         )
     family = known[1]
-    # Models with equal metadata can still differ, for example after fine-tuning. The digest distinguishes
-    # them.
+    # A fine-tuned model may have the same metadata as the original model. So add a digest of the weights to
+    # the version.
     weights = (file for file in path.iterdir() if file.suffix in (".safetensors", ".bin", ".pt"))
     whole = ParseModel(path, family, f"{meta.get('version', '0')}-{files_digest(weights)}")
     if family not in SEQUENCE_TO_SEQUENCE:

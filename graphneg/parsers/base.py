@@ -153,7 +153,7 @@ class CheckedParser:
                 count = sum(a != b for a, b in zip(texts[i], readable[i], strict=True))
                 warning = f"characters: {count} control characters or lone surrogates were read as U+FFFD"
                 checked = replace(checked, warnings=(*checked.warnings, warning))
-            # Keep the graph of a text in a foreign language. The warning makes transforms skip this graph.
+            # A text that is not English keeps its graph, but transforms skip graphs with the warning FOREIGN.
             if is_foreign(readable[i]):
                 checked = replace(checked, warnings=(*checked.warnings, FOREIGN))
             parsed[i] = checked

@@ -312,14 +312,16 @@ def sentences_of(graph: AmrGraph) -> int:
 
 
 class _Batch(NamedTuple):
-    """A batch of texts that need a graph. The key of a text is a digest of the parser's name and the text.
+    """A batch of texts that need a graph.
+
+    Each text has a key: a digest of the parser's name and the text.
 
     Attributes:
         pending: Pairs of a key and a text.
-        remembered: Parses of these texts by earlier runs, from the store's cache, keyed by the key of the
-            text.
-        asked: Keys of texts that have no cached parse in the store.
-        new: The keys among ``asked`` whose texts are not already being parsed in an earlier batch.
+        remembered: Parses of earlier runs, which the store's cache contains, keyed by the key of the text.
+        asked: Keys of the texts that are not in the store's cache.
+        new: Keys of the texts to pass to the parser. They are the keys in ``asked``, without texts that an
+            earlier batch has already passed to the parser.
     """
 
     pending: Sequence[tuple[str, PendingText]]

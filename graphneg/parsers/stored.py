@@ -159,7 +159,8 @@ def count_pending(store: Store, scope: ParseScope, parser: str) -> int:
     count = sum(
         store.read(cypher_text(f"parse/count_{kind}"), **conditions)[0]["texts"] for kind in scope.kinds
     )
-    # For a shard, return an even share of the total. This estimate is accurate enough for a progress display.
+    # For a shard of the dialogues, estimate the number as an even share of all texts. This is accurate enough
+    # for a progress display.
     return count if shard is None else -(-count // shard.amount)
 
 

@@ -45,7 +45,7 @@ ANSWERS = "answers"
 BATCH = 32
 """Default number of dialogues whose records the judge scores in one call."""
 
-# The reasons for not choosing a record: a short code, a colon and an explanation.
+# Reasons for not choosing a record. Each begins with a short code and a colon.
 RIGHT = "right: the label of the record is 1"
 UNRELATED = "no-clash: the response shares too few content words with the context"
 UNFIT = "no-fit: the nouns of the response rarely occur with its predicates"
@@ -309,7 +309,12 @@ class SelectedNegatives(NegativeStream):
         )
 
     def _passes(self, record: Negative, reason: str | None) -> bool:
-        """Return True if ``reason`` is None. Otherwise, count the refused record by the reason."""
+        """Return whether a record is accepted. A refused record is counted by the reason.
+
+        Args:
+            record: The record.
+            reason: The reason for refusing the record; None to accept it.
+        """
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None
@@ -320,6 +325,9 @@ _ALL = ""
 
 
 def _names(record: Negative) -> set[str]:
-    """Return the keys under which quotas count a record: its transforms, its categories and `_ALL`."""
+    """Return the keys of the counts to which a record adds.
+
+    They are the names of its transforms and error categories, and `_ALL` for the count of all records.
+    """
     made_by = (edit.transform for edit in record.edits if edit.transform is not None)
     return {_ALL, *record.categories, *made_by}

@@ -442,7 +442,7 @@ class EditedDialogue:
 
     @property
     def names(self) -> set[str]:
-        """The names by which training can select this edited dialogue: its recipe and error categories."""
+        """The recipe and the error categories, by which training can select the edited dialogue."""
         return {self.recipe, *self.categories}
 
 
@@ -454,7 +454,8 @@ class DialogueVersions:
         id: The id of the dialogue and the index of the last turn, joined by ``#``.
         original: The turns before any edit.
         edited: The edited versions.
-        twins: Dialogues with the twins of wrong responses: the same responses without the error.
+        twins: Versions that are still coherent. Each was made by an edit like that of a version in
+            ``edited``, but without its error.
     """
 
     id: str
@@ -547,8 +548,8 @@ def original_turns(item: Negative) -> Turns:
     """
     context, response = item.original.context, item.original.response
     context = item.context if context is None else context
-    # A record contains only the speaker of the edited response. If the edit changed the number of turns, the
-    # original response may be by another speaker. An empty string stands for this unknown speaker.
+    # The record names the speaker of the edited response, but not the speaker of the original response. They
+    # may differ if the edit has added or removed turns. Then leave the speaker empty (unknown).
     speaker = item.speaker if len(context) == len(item.context) else ""
     return _with_response(context, response or item.response, speaker)
 

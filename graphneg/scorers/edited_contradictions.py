@@ -9,7 +9,8 @@ another turn is added.
 
 A detector should not be able to recognise contradictions by the response alone, or by the number of words
 that the response shares with the earlier utterance. So each contradictory response is paired with a
-consistent response of similar length. There are five kinds of pairs:
+consistent response of similar length. Both follow an earlier utterance that contains the statement. There are
+five kinds of pairs, in which another speaker is a speaker of another dialogue:
 
 ========= =============================================== ================================================
 kind      contradictory response                          consistent response
@@ -132,10 +133,10 @@ def graph_made(
     """Make labelled responses from the contradictions in negatives.
 
     Each contradiction is used once: one of ``kinds`` is chosen at random, and a contradictory and a
-    consistent response of this kind are made. A contradiction is used only if exactly one of the two
-    sentences, statement and contradiction, is a denial. This excludes sentences that differ in an antonym,
-    because they rarely contradict each other. Raises `ModelError` if an embedder is given and FAISS is not
-    installed.
+    consistent response of this kind are made. A contradiction is used only if either it or the statement that
+    it contradicts is a denial: "I keep bees." and "I do not keep bees." Two sentences that differ in an
+    antonym are skipped, because they rarely contradict each other. Raises `ModelError` if an embedder is
+    given and FAISS is not installed.
 
     Args:
         negatives: The negatives, of which only contradictions made by `TRANSFORMS` are used.
@@ -216,8 +217,8 @@ def _contradictions(negative: Negative) -> Iterator[Contradiction]:
     before = _turns(negative, original.context or negative.context, original.response)
     for turn in sorted({edit.turn for edit in negative.edits if edit.transform in TRANSFORMS}):
         names = {edit.transform for edit in negative.edits if edit.turn == turn}
-        # Skip a turn that was also edited by a transform outside TRANSFORMS, because its new sentence
-        # possibly does not contradict the original.
+        # Only the transforms in TRANSFORMS, such as `polarity_flip`, make contradictions. Skip a turn that
+        # another transform has also edited: its new sentence may not contradict the original.
         if turn in before and turn in after and names <= set(TRANSFORMS):
             yield from _contradiction_in_turn(
                 f"{negative.dialogue}#{turn}~{negative.id}", turn, before, after
@@ -238,7 +239,14 @@ def _turns(negative: Negative, context: Sequence[Turn], response: str | None) ->
 def _contradiction_in_turn(
     id: str, turn: int, before: Mapping[int, Turn], after: Mapping[int, Turn]
 ) -> Iterator[Contradiction]:
-    """Yield a contradiction if the edit of a turn added or replaced exactly one sentence."""
+    """Yield the contradiction in an edited turn, if the edit added or replaced exactly one sentence.
+
+    Args:
+        id: The id of the contradiction.
+        turn: The index of the edited turn.
+        before: The turns before the edit, keyed by their indices.
+        after: The turns after the edit, keyed by their indices.
+    """
     old, new = ([part.text for part in typed_sentences(said[turn].text)] for said in (before, after))
     gone, added = [text for text in old if text not in new], [text for text in new if text not in old]
     # Skip turns in which several sentences were added or removed, because it is unclear which of them
@@ -247,16 +255,16 @@ def _contradiction_in_turn(
         return
     earlier, sentence = turn, gone[0] if gone else ""
     own = [at for at, said in before.items() if said.speaker == before[turn].speaker and at != turn]
-    # No sentence was replaced, so the contradiction was added. It probably contradicts the earlier sentence
-    # of the same speaker with which it has the most content words in common.
+    # If the edit has only added a sentence, this sentence is the contradiction. It probably contradicts the
+    # earlier sentence of the same speaker with which it has the most content words in common.
     if not gone:
         words, most, said = set(content_lemmas(added[0])), 0, [at for at in own if at < turn]
         for where, part in ((at, part) for at in said for part in typed_sentences(before[at].text)):
             if (shared := len(words & set(content_lemmas(part.text)))) > most:
                 most, earlier, sentence = shared, where, part.text
-    # `other` is a turn of the same speaker, whose text may be added to responses. If the statement is in an
-    # earlier turn, `other` is the edited turn, with its original text. If the edit replaced the statement,
-    # `other` is the next turn of the speaker, or the speaker's last other turn if there is none.
+    # Choose another turn (`other`) of the same speaker, without the statement and the contradiction. If the
+    # statement is in an earlier turn, this is the edited turn before its edit. Otherwise it is the speaker's
+    # next turn or, without a next turn, the speaker's last turn before it.
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
         other = turn if earlier != turn else next((at for at in own if at > turn), own[-1] if own else None)
         if other is not None and before[other].text:
@@ -282,8 +290,9 @@ class _Claim:
         earlier: The earlier utterance, with which each response agrees or which it contradicts.
         agreeing: Wordings that agree with the earlier utterance.
         contradicting: Wordings that contradict the earlier utterance.
-        agreeing_earlier: Versions of the earlier utterance that agree with ``contradicting``; empty if the
-            statement does not occur literally in the earlier utterance.
+        agreeing_earlier: Copies of the earlier utterance in which the contradiction replaces the statement,
+            so that ``contradicting`` agrees with them. A copy of "Hi. I keep bees." is "Hi. I do not keep
+            bees." Empty if the earlier utterance does not contain the statement word for word.
     """
 
     source: Contradiction
@@ -294,8 +303,13 @@ class _Claim:
 
 
 def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Claim:
-    """Collect wordings of a statement and its contradiction. Exchange these two in a tenth of the cases."""
-    # The templates reword only denials. Either the contradiction or the statement is a denial, so try both.
+    """Return wordings of a statement and of its contradiction.
+
+    In a tenth of the cases, the two change places: the earlier utterance then contains the contradiction, and
+    the statement contradicts it.
+    """
+    # The templates reword only denials, such as "I do not keep bees". The denial may be the contradiction or
+    # the statement, so try both.
     if wordings := reword_denial(item.contradiction):
         said, contradicting = wordings.affirmed, wordings.denied
     elif wordings := reword_denial(item.sentence):
@@ -306,14 +320,14 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
     # contradiction. Remove duplicates.
     said = tuple(dict.fromkeys((item.sentence, *said)))
     contradicting = tuple(dict.fromkeys((item.contradiction, *contradicting)))
-    # A consistent response should not repeat the statement word for word, so the statement itself is left out
-    # if there are other wordings.
+    # A response that agrees with the statement should not repeat it word for word. So leave out the statement
+    # itself if there are other wordings.
     new_said, new_contrary = said[1:] or said, contradicting
     if others and number(seed, "own words", item.id) % _OWN_WORDS:
         new_said, new_contrary = others.affirmed, others.denied
 
     def saying(wordings: Sequence[str]) -> tuple[str, ...]:
-        """Return one copy of the earlier utterance for each wording, which replaces the statement."""
+        """Return copies of the earlier utterance, each with another wording in place of the statement."""
         return tuple(item.earlier.replace(item.sentence, text, 1) for text in wordings)
 
     if item.sentence not in item.earlier:
@@ -330,11 +344,11 @@ def _responses(
     """Make two pairs of an earlier utterance and a response: a contradictory and a consistent pair."""
 
     def drawn(texts: Sequence[str], name: str, id: str) -> str:
-        """Choose a text at random, depending on the seed, the name and the id."""
+        """Choose a text at random. The same seed, name and id always give the same text."""
         return texts[number(seed, name, id) % len(texts)]
 
     def beside(text: str, more: str, id: str) -> str:
-        """Join two texts. The seed and the id determine which comes first."""
+        """Join two texts in random order. The same seed and id always give the same order."""
         return f"{text} {more}" if number(seed, "order", id) % 2 else f"{more} {text}"
 
     source, id = claim.source, claim.source.id
@@ -351,12 +365,11 @@ def _responses(
         spoken = (drawn(other.agreeing, "right", other.source.id), elsewhere)
         wrong = beside(wrong, _opposite_polarity(wrong, spoken), f"{id} 1")
         right = beside(right, _opposite_polarity(right, spoken), f"{id} 0")
-    # In two thirds of the cases, add another turn of the same speaker to both responses, the contradictory
-    # and the consistent one.
+    # In two thirds of the cases, make both responses longer by another turn of the same speaker.
     if kind != "later" and number(seed, "alone", id) % 3:
         wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
-    # Add a turn of another dialogue to half of the earlier utterances, so that not all of them consist of a
-    # single turn.
+    # Real turns often contain several statements. So add a turn of another dialogue to half of the earlier
+    # utterances.
     if number(seed, "longer", id) % 2 == 0:
         longer = f"{id} longer"
         earlier = beside(earlier, other.source.other, longer)
@@ -365,15 +378,22 @@ def _responses(
 
 
 def _opposite_polarity(text: str, spoken: Sequence[str]) -> str:
-    """Return a sentence of another speaker: an affirmation if ``text`` is a denial, otherwise a denial."""
-    # The caller adds the returned sentence to `text`. The response then consists of a denial and an
-    # affirmation, as do all other responses. So the word "not" does not reveal which responses are
-    # contradictory.
+    """Return the affirmation in ``spoken`` if ``text`` is a denial, else the denial in ``spoken``.
+
+    Args:
+        text: A sentence, such as "I do not keep bees."
+        spoken: Two sentences of another speaker, such as "I like tea." and "I do not like tea."
+    """
+    # The caller makes a response of `text` and the chosen sentence. So every such response contains a denial
+    # and an affirmation, and a detector cannot recognise contradictions by the word "not".
     return min(spoken, key=lambda other: denies(other) is denies(text))
 
 
 def _of_another_dialogue(claim: _Claim, claims: Sequence[_Claim], seed: int) -> _Claim:
-    """Return a random claim from another dialogue; if there is none, the next claim in the list."""
+    """Return the wordings of a random statement and its contradiction (a claim) from another dialogue.
+
+    If all claims are from the same dialogue, return the next claim in the list.
+    """
     start = number(seed, "elsewhere", claim.source.id) % len(claims)
     rotated = chain(islice(claims, start, None), islice(claims, start))
     others = (item for item in rotated if item.source.dialogue != claim.source.dialogue)

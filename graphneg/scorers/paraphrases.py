@@ -121,7 +121,7 @@ def reword_denial(sentence: str) -> DenialWordings | None:
         meets = ("nothing", "perfect")
 
     def written(side: str) -> Iterator[str]:
-        """Yield rewordings that deny the claim (``side`` is ``denied``) or affirm it (``affirmed``)."""
+        """Fill the templates: ``denied`` gives "I have never kept bees", ``affirmed`` "I keep bees"."""
         for needs, template in _templates()[forms["auxiliary"], side]:
             if needs in meets:
                 before, _, after = template.format(**forms).partition("+")

@@ -311,7 +311,8 @@ def _batch(
                 {"id": text.id, "text": word.text, "score": word.score} for word in keywords[text.text]
             ]
         for post, reply in dialogue.pairs:
-            # A reply such as "Yes." has no keyword, and therefore no perspective, so the pair is skipped.
+            # Skip the pair if the post or the reply has no keyword. A reply such as "Yes." has none, so it
+            # shifts the topic to no keyword.
             if keywords[post.text] and keywords[reply.text]:
                 pairs.append(KeywordPair(keywords[post.text], reply.text, keywords[reply.text]))
                 replies.append((dialogue, reply))
@@ -390,7 +391,7 @@ def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None
     me = uuid4().hex
 
     def removed(tx: ManagedTransaction, name: str) -> int:
-        """Delete up to `MAX_ROWS` objects with a query, unless another run is deleting the shift graph."""
+        """Delete up to `MAX_ROWS` edges or nodes of one part of the shift graph. Return their number."""
         # Check in the same transaction that no other run has started to delete the graph. Otherwise this run
         # might delete shifts that the other run has written after its own deletion.
         if not run(tx, "shift/forgetting", run=me):

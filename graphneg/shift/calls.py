@@ -1,4 +1,7 @@
-"""Define the methods of `graphneg.DialogueGraph` that build, read and use the shift graph."""
+"""Define the methods of `graphneg.DialogueGraph` that build, read and use the shift graph.
+
+The shift graph counts how often replies shift the topic from one keyword to another.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ShiftGraphMethods:
-    """The methods of `graphneg.DialogueGraph` for the shift graph of its store."""
+    """The methods of `graphneg.DialogueGraph` that build, read and use the shift graph of its store."""
 
     store: Store
 
@@ -134,8 +137,8 @@ class ShiftGraphMethods:
         Returns:
             The finder. It reads the store only when substitutes are requested.
         """
-        # A call with different options must not resume an output file, so the options are stored with the
-        # file.
+        # A call with different options must not resume an interrupted run, so the options are stored with the
+        # output file.
         options = dict(predictor_options or {})
         made = get_predictor(predictor, **options) if isinstance(predictor, str) else predictor
         how = Prediction(made, CandidateOptions(turns, hops, max_candidates, subset_size, seed), top, options)

@@ -37,10 +37,12 @@ DIALOGUES = 50
 
 @dataclass(frozen=True, slots=True)
 class CandidateOptions:
-    """Settings for finding candidate perspectives in the shift graph, and for dividing them into subsets.
+    """Settings for finding other keywords to which a reply could have shifted the topic (candidates).
+
+    The candidates are found in the shift graph and divided into subsets.
 
     Attributes:
-        turns: Number of turns before the reply whose keywords are used as foci; 1 for the post only.
+        turns: Number of turns before the reply whose keywords are used as foci; 1 for the last turn only.
         hops: Maximum number of edges of the shift graph between a focus and a candidate, 1 or 2.
         max_candidates: Maximum number of candidates for each focus; the most likely candidates are kept.
         subset_size: Minimum number of candidates in a subset, unless there are fewer candidates in all. A
@@ -65,7 +67,11 @@ class CandidateOptions:
 
     @classmethod
     def paper(cls) -> CandidateOptions:
-        """Return the settings of CAPT: only the post has foci, and candidates are one edge from a focus."""
+        """Return the settings of the paper (CAPT).
+
+        Only keywords of the last turn are foci, that is, keywords that the reply can take up. The candidates
+        are the keywords to which some reply has shifted the topic directly from a focus.
+        """
         return cls(turns=1, hops=1, max_candidates=1_000_000)
 
     def split(self, focus: str, candidates: Sequence[str]) -> list[tuple[str, ...]]:
@@ -121,8 +127,9 @@ class Focus:
     Attributes:
         text: Text of the keyword.
         salience: Score of the keyword. The score is lower if the keyword is from a turn before the post.
-        candidates: Perspectives that can be reached from this focus, sorted by likelihood, highest first.
-        likelihoods: Likelihoods of all perspectives, given this focus.
+        candidates: Keywords to which replies shift the topic from this keyword (perspectives), most likely
+            first.
+        likelihoods: Likelihoods of all perspectives, given this keyword.
     """
 
     text: str
@@ -154,7 +161,9 @@ class Post:
 
 
 def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions) -> list[Post]:
-    """Return the context of each reply, its foci (keywords), and for each focus the candidate substitutes.
+    """Return the context of each reply, with its keywords (foci) and the candidates for each focus.
+
+    The candidates are other keywords to which the reply could have shifted the topic from the focus.
 
     Args:
         shifts: Shift graph of the store.
@@ -170,8 +179,8 @@ def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions)
     for reply, keywords in zip(replies, salient, strict=True):
         foci: list[Focus] = []
         for text in filter(known.__contains__, keywords):
-            # Take one more candidate than needed, because the perspective of the reply may be among the
-            # candidates. It is removed in the next statement.
+            # The keyword to which the reply itself shifts (its perspective) may be among the candidates and
+            # is removed below. So take one more candidate than needed.
             ranked = known[text].ranked[: reach.max_candidates + 1]
             candidates = tuple(other for other in ranked if other != reply.perspective)[
                 : reach.max_candidates

@@ -49,14 +49,15 @@ Kept = TypeVar("Kept")
 
 
 def read_edges(store: Store, corpora: Sequence[str] = ()) -> list[Edge]:
-    """Return the edges of the shift graph.
+    """Return the edges of the shift graph, each with the number of replies that make this shift.
 
     Args:
         store: Store with a shift graph.
         corpora: Names of the corpora whose shifts to include; empty for the whole graph.
 
     Returns:
-        Sorted triples of focus, perspective and count.
+        Sorted triples of the keyword that replies take up (focus), the keyword to which they shift
+        (perspective), and the count.
 
     Raises:
         InputError: There is no shift graph, or it has no edges from these corpora.
@@ -156,7 +157,10 @@ class Likelihoods:
 
 
 class ShiftGraph:
-    """The shift graph of a store. The shifts from a focus are read when they are needed, and cached."""
+    """The shift graph of a store, which counts how often replies shift the topic from one keyword to another.
+
+    The shifts from a keyword are read from the store when they are needed, and then cached.
+    """
 
     def __init__(self, store: Store) -> None:
         """Initialize the object without reading the shift graph.
@@ -177,14 +181,14 @@ class ShiftGraph:
         return {text: counts[text] / total for text in sorted(counts, key=lambda text: (-counts[text], text))}
 
     def from_each(self, terms: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
-        """Return the shifts from several foci.
+        """Return how often replies shift the topic from given keywords to each other keyword.
 
         Args:
-            terms: Texts of foci.
+            terms: Texts of the keywords (foci).
 
         Returns:
-            For each focus, the number of shifts to each perspective, highest number first. A term without
-            shifts has an empty mapping.
+            For each focus, the number of shifts to each other keyword (perspective), highest number first. A
+            term without shifts has an empty mapping.
         """
         found = {term: self._shifts.get(term, {}) for term in sorted(set(terms))}
         missing = [term for term in found if term not in self._shifts]
@@ -197,10 +201,10 @@ class ShiftGraph:
         return found
 
     def likelihoods(self, foci: Iterable[str], hops: int) -> Mapping[str, Likelihoods]:
-        """Return the likelihoods of perspectives for several foci.
+        """Return, for each focus, how likely a reply shifts the topic to each other keyword (perspective).
 
         Args:
-            foci: Texts of foci.
+            foci: Texts of foci, the keywords that a reply takes up.
             hops: Maximum number of edges to follow from a focus, 1 or 2. With 2, P2 (the distribution over
                 perspectives that are two edges away) is also used for smoothing.
 
@@ -214,8 +218,8 @@ class ShiftGraph:
         ways = {focus: list(shifts[focus])[: WAYS if hops > 1 else 0] for focus in missing}
         onward = self.from_each(term for some in ways.values() for term in some)
         for focus in missing:
-            # Keep only the keywords (`way`) from which there are shifts. They lead to perspectives two edges
-            # away.
+            # Paths of two edges lead from the focus over another keyword (`way`): coffee -> cake -> birthday.
+            # Keep only keywords from which a second edge starts.
             leading = [way for way in ways[focus] if onward[way]]
             found[focus, hops] = self._smoothed(shifts[focus], leading, onward)
         _keep(self._likelihoods, found, KEPT // 4)
@@ -224,10 +228,17 @@ class ShiftGraph:
     def _smoothed(
         self, counts: Mapping[str, int], ways: list[str], onward: Mapping[str, Mapping[str, int]]
     ) -> Likelihoods:
-        """Smooth the counts of shifts from a focus to perspectives, and return the probabilities."""
+        """Return smoothed probabilities of the perspectives to which replies shift from one focus.
+
+        Args:
+            counts: Number of shifts from the focus to each perspective.
+            ways: Perspectives from which there are further shifts, for paths of two edges.
+            onward: For each of these, the number of shifts to each further perspective.
+        """
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
-        # In the formula for P(p | f) in the module docstring, P(p) is multiplied by `rest`.
+        # `rest` is the weight of P(p) in the formula of the module docstring: STRENGTH * (1 - BACK_OFF) /
+        # (n(f) + STRENGTH).
         rest = STRENGTH * (1 - share) / (total + STRENGTH)
         mass: dict[str, float] = dict(counts)
         taken = sum(counts[way] for way in ways)

@@ -206,8 +206,8 @@ class SpacyExtractor(ABC):
     def _keyword_token(self, token: Any) -> KeywordToken:
         text: str = token.text
         kind: WordClass | None
-        # If no spaCy model is installed, `notes` contains a message. Then count every word that is not a stop
-        # word as a noun, and use the word itself as its lemma.
+        # There are `notes` only if no spaCy model is installed. Parts of speech and lemmas are then unknown.
+        # So every word except stop words counts as a noun, and it is its own lemma.
         if self.notes:
             lemma, kind = token.lower_, None if token.is_stop else "noun"
         elif self._language == "en":
@@ -372,7 +372,7 @@ class YakeExtractor(SpacyExtractor):
                 range(at, at + size) for at in range(len(forms) - size + 1) if forms[at : at + size] == form
             ]
             for place in places:
-                # If the phrase is part of a name, such as "Francisco", use the whole name instead.
+                # If the phrase is a part of a name, use the whole name: "San Francisco" and not "Francisco".
                 name = next((name for name in names if _splits_name(place, name)), None)
                 run = parts[place.start : place.stop] if name is None else parts[name.start : name.stop]
                 key = key_of(run) if self._is_phrase(run) and stops.isdisjoint(form) else ""

@@ -193,8 +193,8 @@ def best_of_each_subset(
     left = iter(scores)
     choices: list[ScoredTerm] = []
     for subset in subsets:
-        # If no reply in the store has a perspective, its likelihood is 0. Use `_LEAST` instead, because the
-        # logarithm of 0 is infinite.
+        # A candidate has the likelihood 0 if no reply in the store shifts to it. The logarithm of 0 is
+        # infinite, so use the small constant `_LEAST` instead.
         likely = {text: log(max(likelihood(post, text), _LEAST)) for text in subset}
         weighed = {text: next(left) + prior * likely[text] for text in subset}
         text = min(weighed, key=lambda text: (-weighed[text], text))
@@ -325,7 +325,8 @@ def examples_of(
                 example = Example(source_without_candidates(post, focus), f" {perspective}")
                 found.append((reply.id, example))
                 continue
-            # The target text is the actual perspective, so use only the subset that contains it.
+            # The model learns to choose the keyword to which the reply really shifts (its perspective). So
+            # use only the subset that contains this keyword.
             for subset in reach.split(focus, list(reached[focus])):
                 if perspective in subset:
                     example = Example(source_with_candidates(post, focus, subset), perspective)

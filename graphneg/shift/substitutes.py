@@ -64,7 +64,7 @@ class Substitute:
 
 @dataclass(frozen=True, slots=True)
 class Substitutes:
-    """The substitutes for the perspective of one reply.
+    """The substitutes for one reply: other keywords to which the reply could have shifted the topic.
 
     Attributes:
         reply: The reply, with the turns before it.
@@ -89,10 +89,10 @@ class Substitutes:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Settings for finding substitutes.
+    """Settings for finding substitutes: other keywords to which a reply could have shifted the topic.
 
     Attributes:
-        predictor: Predictor that chooses among the candidates.
+        predictor: Predictor that chooses the substitutes among candidate keywords.
         reach: Settings for the search for candidates.
         most: Maximum number of substitutes for each reply; None for all.
         options: Options with which the predictor was created. They are stored with an output file, so that a
@@ -112,7 +112,9 @@ class Prediction:
 
 @dataclass(slots=True)
 class SubstitutesReport:
-    """Counts of a run that writes the substitutes for the replies of a corpus to a file.
+    """Counts of a run of `SubstituteFinder.to_jsonl`.
+
+    Substitutes are other keywords to which a reply could have shifted the topic.
 
     Attributes:
         replies: Number of replies that were read.
@@ -128,10 +130,12 @@ class SubstitutesReport:
 
 
 def substitutes_of(shifts: ShiftGraph, replies: Sequence[Reply], how: Prediction) -> list[Substitutes]:
-    """Find the substitutes for replies (CAPT, Algorithm 1).
+    """Find substitutes for replies: other keywords to which the replies could have shifted the topic.
 
-    For each focus, the predictor chooses one candidate from each subset. If a perspective is chosen for
-    several foci, it is listed only once, with its highest score.
+    The method is Algorithm 1 of CAPT. A focus is a keyword that the reply can take up. Its candidates, the
+    keywords that the shift graph reaches from it, are divided into subsets. The predictor chooses one
+    candidate from each subset. A candidate that is chosen for several foci is listed only once, with its
+    highest score.
 
     Args:
         shifts: Shift graph of the store.
@@ -163,11 +167,11 @@ def substitutes_of(shifts: ShiftGraph, replies: Sequence[Reply], how: Prediction
 
 @dataclass(slots=True, eq=False)
 class SubstituteFinder:
-    """Finds other perspectives that replies could have had (CAPT, Algorithm 1).
+    """Finds substitutes: other keywords to which replies could have shifted the topic.
 
-    The finder can be used for a single text or reply. It can also be used for all replies in the selected
-    dialogues, by iterating over it or by writing a file. It caches the parts of the shift graph that it has
-    read. Create a new finder after the shift graph has changed.
+    The method is Algorithm 1 of CAPT. The finder can be used for a single text or reply. It can also be used
+    for all replies in the selected dialogues, by iterating over it or by writing a file. It caches the parts
+    of the shift graph that it has read. Create a new finder after the shift graph has changed.
 
     Attributes:
         store: Store that contains a shift graph.
@@ -191,7 +195,7 @@ class SubstituteFinder:
         self._shifts = ShiftGraph(self.store)
 
     def of_post(self, post: str, *, perspective: str | None = None) -> Substitutes:
-        """Return the perspectives that a reply to a given text could have.
+        """Return the keywords to which a reply to a given text could shift the topic (perspectives).
 
         Args:
             post: Text to reply to.
@@ -215,7 +219,7 @@ class SubstituteFinder:
         return self._of(Reply("", "", None, perspective, (post,), (salient,)))
 
     def of_reply(self, id: str) -> Substitutes:
-        """Return other perspectives that a reply in the store could have had.
+        """Return other keywords to which a reply in the store could have shifted the topic.
 
         Args:
             id: Id of an utterance that is not the first of its dialogue, or of a correct response.
@@ -226,7 +230,9 @@ class SubstituteFinder:
         return self._of(stored_reply(self.store, id))
 
     def __iter__(self) -> Iterator[Substitutes]:
-        """Yield the substitutes for each reply with a known perspective, in the order of the dialogues.
+        """Yield, for each reply in the selected dialogues, other keywords to which it could have shifted.
+
+        Replies with an unknown perspective are skipped.
 
         Yields:
             The substitutes for one reply. Their list ``ranked`` may be empty.
@@ -236,7 +242,9 @@ class SubstituteFinder:
             yield from substitutes_of(self._shifts, moved, self.how)
 
     def to_jsonl(self, out: str | Path, *, overwrite: bool = False) -> SubstitutesReport:
-        """Write the substitutes for every reply with a known perspective to a file, one reply per line.
+        """Write other keywords to which each reply could have shifted the topic (substitutes) to a file.
+
+        Replies with an unknown perspective are skipped. The file has one line per reply.
 
         A line is ``{"id", "post", "text", "focus", "perspective", "substitutes": [{"focus", "text", "score"},
         ...]}``. If the call is interrupted, the same call resumes it.
@@ -257,8 +265,8 @@ class SubstituteFinder:
         settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
         settings |= {"reach": asdict(how.reach), "most": how.most}
         settings["selection"] = asdict(self.selection)
-        # The substitutes depend on the extractor and the embedder with which the shift graph was built, so
-        # the names of these two are part of the settings.
+        # The shift graph, and so the result of this run, depends on the keyword extractor and the embedder.
+        # An interrupted run is resumed only if their names are the same.
         settings |= {"shifts": [row.data() for row in self.store.read(cypher_text("shift/method"))]}
         content = texts_digest(self.store, self.selection)
         with ResumableWriter(
@@ -280,7 +288,7 @@ class SubstituteFinder:
         return report
 
     def _write(self, writer: ResumableWriter, replies: Sequence[Reply], report: SubstitutesReport) -> None:
-        """Write the substitutes for replies, and count the written and the skipped replies in the report."""
+        """Write a line for each reply that has substitutes, and count written and skipped replies."""
         moved = [reply for reply in replies if reply.perspective is not None]
         lines = [
             json_line(found.record())
@@ -345,7 +353,7 @@ def train_predictor(
         raise InputError(_NOTHING)
     load = load_seq2seq if kind == "seq2seq" else load_causal
     loaded = load(model, device=device, offline=offline)
-    # Only a sequence-to-sequence model reads candidates, so only ``seq2seq`` needs settings for them.
+    # A ``causal`` model reads no candidates, so it needs no settings for finding them.
     reach = (reach or CandidateOptions(seed=seed)) if kind == "seq2seq" else None
     draw = reach.seed if reach else seed
     examples = examples_of(store, selection, reach=reach, limit=limit, seed=draw)

@@ -203,10 +203,11 @@ class GraphDraft:
         self.tops = {sentence: new if top == old else top for sentence, top in self.tops.items()}
 
     def merge(self, key: Callable[[DraftNode], object]) -> None:
-        """Merge all nodes with the same key into the first node with that key.
+        """Merge nodes that mean the same, such as all nodes with the concept ``she``.
 
         Args:
-            key: Function that returns the key of a node; a node with the key ``None`` is not merged.
+            key: Function that returns the key of a node, such as its concept. Nodes with equal keys are
+                merged into the first of them. A node with the key ``None`` is not merged.
         """
         first: dict[object, int] = {}
         for k, node in enumerate(self.nodes):
@@ -443,10 +444,10 @@ def _arcs_from(pool: _MergedDrafts) -> list[list[tuple[int, str, int, int]]]:
     ways: list[list[tuple[int, str, int, int]]] = [[] for _ in pool.nodes]
     above = Counter(dep for _, dep, _ in pool.arcs)
     for n, (head, dep, role) in enumerate(pool.arcs):
-        # The spanning tree consists of the cheapest paths. From head to argument, an arc costs 0. From
-        # argument to head, the role must be inverted (:ARG0-of), and the arc costs 2. For :part, which AMR
-        # usually inverts, the two costs are exchanged. If the argument has several heads, the arc to a head
-        # costs 1 more, so that other paths to the head are preferred.
+        # The spanning tree consists of the cheapest paths. Following an arc from head to argument costs 0.
+        # From argument to head, it costs 2, because the role must be inverted (:ARG0-of). For :part, which
+        # AMR usually inverts, the two costs change places. From an argument with several heads, each step to
+        # a head costs 1 more, so that other paths to the head are preferred.
         usual = role not in _USUALLY_INVERSE
         ways[head].append((dep, role, 0 if usual else 2, n))
         if pool.nodes[dep].concept is not None:
@@ -480,8 +481,8 @@ def _attach_unconnected(pool: _MergedDrafts, top: int, depths: dict[int, int]) -
         links.setdefault(head, []).append(dep)
         links.setdefault(dep, []).append(head)
     reached = set(depths)
-    # Visit nodes that are not arguments first. They are the heads of the unconnected parts, and each part
-    # should be attached by its head, not by the node of its first word.
+    # Each unconnected part should be attached by its head. So visit the heads first: in the part
+    # (s / sleep-01 :ARG0 (b / boy)), visit sleep-01 before "boy", although "boy" is the earlier word.
     for k in sorted(loose, key=lambda k: (k in below, pool.nodes[k].value is not None, k)):
         if k in reached:
             continue

@@ -57,10 +57,11 @@ class ParserLexicon(FrameTable):
                 self.totals[concept] += int(count)
 
     def add_roles(self, rows: Iterable[Sequence[str]]) -> None:
-        """Add the counts in rows of ``roles.tsv``.
+        """Add counts of roles from the file ``roles.tsv``.
 
         Args:
-            rows: Rows with the cells letter, name, signature, role and count; see the attribute ``roles``.
+            rows: Rows of the file, such as ``("F", "want-01", "nsubj", "ARG0", "36")``: in 36 cases, the
+                subject of *want* was the ARG0 of want-01. The first three cells are a key of ``roles``.
         """
         for kind, key, form, role, count in rows:
             self.roles[kind, key, form][role] += int(count)
@@ -109,10 +110,10 @@ class ParserLexicon(FrameTable):
     def role_scores(self, head: str, kind: str, form: str, dependent: str) -> dict[str, float]:
         """Score the possible roles of a dependent.
 
-        The score is the probability of the role, given the word class of the head and the signature of the
-        dependency. It is multiplied by three smoothed ratios. Each ratio compares the frequency of the role
-        with this probability: the frequency for the head's frame, for the dependent's lemma, and in
-        PropBank's examples of the frame.
+        The score begins with the general probability of the role: how often the dependent of any verb (or
+        noun, or adjective) has this role for this relation. It is multiplied by three ratios. They show
+        whether the role is more frequent than usual with the head's frame, with the dependent's lemma, and in
+        PropBank's examples of the frame. The ratios are smoothed.
 
         Args:
             head: Concept of the head.
@@ -129,9 +130,9 @@ class ParserLexicon(FrameTable):
         entry = self.frames.get(head)
         shown = entry.seen.get(form, {}) if entry is not None else {}
         in_frame = {f"ARG{role}": count for role, count in shown.items() if role != "M"}
-        # Additive smoothing keeps a ratio near 1 if there are few observations. The prior is the distribution
-        # of roles for the word class. It counts as two observations in the ratios for the head and for the
-        # dependent, and as one observation in the ratio for PropBank's examples.
+        # A ratio from few observations is unreliable, so it should be near 1. Therefore add invented
+        # observations with the general distribution of roles: two of them for the head and for the dependent,
+        # and one for PropBank's examples (additive smoothing).
         total = sum(general.values()) + 5.0
         n_head, n_word, n_frame = sum(by_head.values()), sum(by_word.values()), sum(in_frame.values())
         scores: dict[str, float] = {}

@@ -94,12 +94,12 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
     kept: dict[str, list[DraftArc]] = {}
     for arc in draft.arcs:
         is_argument = arc.role.startswith("ARG")
-        # The reasons to keep an arc are:
-        # marks: the argument is a polarity, a politeness mark, a vocative, the node that is asked for, or an
-        # example ("animals such as dogs").
-        # hortative: the argument is the agent of "let's go".
-        # doubled: one node has two roles of the same frame, as in "he hurt himself".
-        # modals: a modal is the head and a conjunction the argument, as in "you can't eat or drink".
+        # Keep the arc if one of these conditions is true:
+        # marks: the argument is a polarity, a politeness mark, a vocative, the node that a question asks for,
+        # or an example ("dogs" in "animals such as dogs").
+        # hortative: the argument is the agent "us" of "let's go".
+        # doubled: the argument has two roles of the same frame, as "he" in "he hurt himself".
+        # modals: the head is a modal and the argument a conjunction, as in "you can't eat or drink".
         # persons: the head or the argument is a personal pronoun.
         reasons = {
             "marks": arc.role == "polarity" or _is_always_restored(arc) or nodes[arc.dep].concept == _UNKNOWN,
@@ -115,10 +115,11 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
 
 
 def _is_always_restored(arc: DraftArc) -> bool:
-    """Return whether an arc is restored even if the models have kept the node of its argument.
+    """Return whether an arc that the rules wrote is restored in any case.
 
-    Arcs to vocatives, politeness marks and examples are always restored. An arc to a negation is restored
-    only if the models have deleted the node of the negation.
+    These are the arcs to vocatives, to politeness marks and to examples (*dogs* in *animals such as dogs*).
+    Other arcs, such as those to a negation, are restored only if the trained models have deleted their
+    argument.
     """
     return arc.role in _KEPT_ROLES or arc.rule == "example"
 
@@ -129,7 +130,15 @@ def _is_person(node: DraftNode) -> bool:
 
 
 def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
-    """Restore arcs that the models removed. If they removed all nodes of a sentence, restore its top node."""
+    """Restore arcs of the rules that the trained models have removed.
+
+    If the models have removed all nodes of a sentence, its top node is restored, too.
+
+    Args:
+        draft: The graph after the models have revised it; it is changed in place.
+        kept: Copies of the arcs to restore, as `_kept_arcs` returned them.
+        tops: The top node of each sentence before the revision.
+    """
     nodes = draft.nodes
     alive = {node.sentence for node in nodes if not node.deleted and node.concept is not None}
     for sentence, top in tops.items():
@@ -139,8 +148,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.deleted}
     for arc in kept.get("marks", ()):
         node, head = nodes[arc.dep], _node_or_substitute(draft, arc.head)
-        # A question such as "Who came?" has only one amr-unknown. If a model has added it, do not restore
-        # the amr-unknown of the rules.
+        # "Who came?" asks for one thing, so its graph has one amr-unknown. If a model has moved it to another
+        # node, do not add it a second time.
         lost = node.deleted and (node.concept != _UNKNOWN or node.sentence not in asked)
         if (lost or _is_always_restored(arc)) and head is not None:
             _restore_arc(draft, arc, head)
@@ -175,10 +184,16 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
 
 
 def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
-    """Link an argument to its head again, as the rules did, and remove all other arcs to this argument."""
+    """Restore an arc that the rules wrote. The argument of the arc loses all its other heads.
+
+    Args:
+        draft: The graph under construction; it is changed in place.
+        arc: The arc of the rules.
+        head: Index of the head, or of the node that has replaced the deleted head.
+    """
     node = draft.nodes[arc.dep]
-    # Accept two decisions of the models: that the argument is the top of the sentence, and that a vocative is
-    # deleted. In these cases, do not restore the arc.
+    # Trust the models if they have made the argument the top of the sentence, or if they have deleted a
+    # vocative. In these two cases, do not restore the arc.
     is_decided = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
     if not is_decided and not (node.deleted and arc.role == "vocative"):
         node.deleted, back = False, (arc.dep, head)
@@ -233,7 +248,7 @@ def _restore_modal(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
-    """Restore a personal pronoun that the models have deleted, with the role that the rules gave it."""
+    """Restore a personal pronoun that the trained models have deleted, with its role in the rules' graph."""
     lost = [k for k in (arc.head, arc.dep) if draft.nodes[k].deleted and _is_person(draft.nodes[k])]
     other = _node_or_substitute(draft, arc.dep if lost == [arc.head] else arc.head)
     if len(lost) != 1 or other is None or draft.nodes[other].concept is None:
@@ -260,14 +275,14 @@ def _node_or_substitute(draft: GraphDraft, node: int) -> int | None:
 
 
 class LearnedReviser:
-    """A reviser that runs the trained models of the package.
+    """Revises the unfinished graphs of the rules (drafts) with the trained models of the package.
 
     Attributes:
         version: Digest of the model files, followed by the version `CODE` of the program code.
     """
 
     def __init__(self, folder: Traversable) -> None:
-        """Initialize the reviser. The models are loaded when the first draft is revised.
+        """Initialize the reviser. The models are loaded when `revise` is called for the first time.
 
         Args:
             folder: Folder that contains the model files.

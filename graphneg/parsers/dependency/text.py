@@ -206,7 +206,8 @@ def signature(predicate: Word, argument: Word) -> str | None:
     """
     above = argument.parent
     if above is predicate and argument is not predicate:
-        # In "the house we live in", the preposition "in" has no object, so it gets the relation `prep_in`.
+        # A preposition that has lost its object gets the relation of the object: `prep_in` for "in" in "the
+        # house we live in".
         if argument.dep == "prep" and not argument.dependents:
             return f"prep_{argument.lower}"
         return clause_form(argument)
@@ -228,13 +229,15 @@ def signature(predicate: Word, argument: Word) -> str | None:
 
 
 def clause_form(argument: Word) -> str:
-    """Return the dependency relation of a word; for a clause, with its subordinator, as in ``advcl_if``.
+    """Return a name for the dependency relation of a word, such as ``dobj`` or ``advcl_if``.
+
+    For *came* in *if he came*, the name is ``advcl_if``: it includes the conjunction of the clause.
 
     Args:
         argument: The word; for a clause, its verb.
 
     Returns:
-        The relation. For a clause without a subordinator, it ends in ``to`` or in the tag of the verb, as in
+        The name. For a clause without a conjunction, it ends in ``to`` or in the tag of the verb, as in
         ``xcomp_to`` or ``ccomp_vbd``.
     """
     if argument.dep in {"ccomp", "xcomp", "advcl", "acl", "pcomp"}:

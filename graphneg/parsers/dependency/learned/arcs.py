@@ -93,9 +93,11 @@ def decode(
 
     Each arc with a score of at least ``arc_threshold`` is taken. An arc with a lower score is taken only if
     it joins two separate parts of the graph. An isolated node is deleted unless an arc with a score of at
-    least ``link_threshold`` joins it to another node. Each taken arc excludes other arcs: a second arc
-    between the same nodes, a second arc with a role that the head can have only once, and a second arc to a
-    constant or to the argument of ``:polarity``.
+    least ``link_threshold`` joins it to another node.
+
+    Each taken arc excludes other arcs with lower scores: arcs between the same two nodes, arcs with a role
+    that the head can have only once, such as ``:ARG0``, and further arcs to a constant or to the argument of
+    ``:polarity``.
 
     Args:
         nodes: Indices of the nodes to connect.
@@ -220,7 +222,7 @@ def _scores(
 def _likely_arcs(
     odds: Any, seen: DraftFeatures, pairs: Sequence[tuple[int, int]], roles: Sequence[str]
 ) -> list[ScoredArc]:
-    """Return the likely arcs, after adding a bonus to the scores of the arcs that the rules wrote."""
+    """Return the arcs with high scores. An arc that the parser's rules also wrote gets a bonus."""
     if not pairs:
         return []
     number = {role: n for n, role in enumerate(roles)}
@@ -240,7 +242,7 @@ def _likely_arcs(
 
 
 def _write(draft: GraphDraft, taken: Sequence[ScoredArc]) -> None:
-    """Add arcs to the draft, and number the operands of each head (``op1``, ``op2``) in text order."""
+    """Add arcs to an unfinished graph. Number the operands of a conjunction (``op1``, ``op2``)."""
     operands: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     for arc in taken:
         if arc.role == "op":
@@ -282,8 +284,8 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
         if word.lower != "no" or word.dep not in {"det", "neg"}:
             continue
         head = word.parent
-        # If the relation is "neg", "no" depends on the verb, to which the module `rules.trees` has attached
-        # it. Otherwise, "no" is a determiner of the noun.
+        # In "there is no man running", the module `rules.trees` has attached "no" to the verb by the relation
+        # "neg". In "no man is running", "no" is a determiner of the noun.
         if word.dep == "neg":
             noun = next((kid for kid in head.children(*SUBJECTS) if kid.i > word.i), None)
             if noun is not None and head.tag[:2] == "VB":
@@ -319,7 +321,9 @@ def denial_features(denial: NegatedSubject) -> list[str]:
 
 
 def move_negation(model: Model, draft: GraphDraft) -> None:
-    """Move the polarity of each *no* in a subject to the noun or to the verb.
+    """Decide for each *no* in a subject whether it negates the noun or the verb, and move its polarity there.
+
+    For *No man is running*, the graph gets ``:polarity -`` either at ``man`` or at ``run-02``.
 
     Args:
         model: Logistic regression that chooses between the noun and the verb.
@@ -342,7 +346,15 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
 
 
 def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: float) -> None:
-    """Move the ``:polarity -`` of *no* to the verb if the model's score is positive, else to the noun."""
+    """Move the ``:polarity -`` of *no* to the verb if ``score`` is above 0, else to the noun.
+
+    Args:
+        draft: The graph under construction; it is changed in place.
+        minus: Index of the node ``-``.
+        noun: Index of the node of the noun, such as ``man`` in *no man is running*.
+        verb: Index of the node of the verb, such as ``run-02``.
+        score: Score of the model that chooses between the noun and the verb.
+    """
     chosen, other = (verb, noun) if score > 0 else (noun, verb)
     draft.arcs = [arc for arc in draft.arcs if arc.dep != minus]
     if "polarity" not in draft.roles(chosen):
@@ -356,8 +368,8 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
             node = draft.nodes[arc.dep]
             if arc.role == "polarity" and arc.head in group and node.token is None and node.value == "-":
                 draft.drop(arc.dep)
-    # If the top of the sentence is the node that is not negated, or a conjunction above this node, make the
-    # negated node the top.
+    # The negated node becomes the top of the sentence: in "There is no man running", run-02 if the verb is
+    # negated, and "man" if the noun is negated. If the node is in a conjunction, the conjunction is the top.
     sentence = draft.nodes[verb].sentence
     if draft.tops.get(sentence) in _with_conjunction(draft, other):
         draft.tops[sentence] = _with_conjunction(draft, chosen)[-1]

@@ -86,8 +86,8 @@ def candidates(
     total = [sum(counts[corpus] for counts in seen.values()) for corpus in (0, 1)]
     for fragment, counts in seen.items():
         large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
-        # A word whose fragment is empty gets no node. Skip the empty fragment if the rules wrote a node for
-        # the word. Also skip numbers of several digits, which come from phrases such as "two billion".
+        # With the empty fragment, the word would get no node. So skip it if the rules wrote a node.
+        # Also skip large numbers: "two" may be aligned with 2000000000 because of "two billion".
         if not any(counts) or (rule_fragment and not fragment) or large:
             continue
         marks = sources.setdefault(fragment, [])
@@ -139,23 +139,29 @@ def words_to_choose(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
 
 
 def _rules_decide(word: Word, text: str) -> bool:
-    """Return whether the rules are more reliable than the network for a word."""
+    """Return whether the rules choose the concept of a word more reliably than the network.
+
+    Args:
+        word: The word.
+        text: The graph fragment that the rules wrote for the word, such as ``leave-11``.
+    """
     # For the noun in "on leave", the network would wrongly choose a frame of the verb, so trust the rules.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
-    # Keep an amr-unknown that the rules added. But words such as "where" can also start a relative clause, so
-    # let the network decide about them.
+    # An amr-unknown marks what a question asks for. Keep it, unless the word is tagged as a question word:
+    # "where" can also start a relative clause, so the network decides.
     if text == "amr-unknown":
         return word.tag[0] != "W"
     head, after = word.parent, word.following
     following = after.lower if after is not None else ""
     if text == "":
-        # The rules intentionally add no node for "how" in "how many", "let" in "let's go", "not" and "'s". So
-        # the network must not add one either.
+        # These words need no node: "how" in "how many", "let" in "let's go", "not" and "'s". The network must
+        # not add one.
         how_many = word.lower == "how" and following in _AMOUNTS
         lets = word.lemma == "let" and following in {"'s", "us"}
         return how_many or lets or word.lemma in {"not", "n't"} or word.lower == "'s"
-    # In "so nice", "so" is a degree and keeps its node. For other uses of "so", the neural network decides.
+    # In "so nice", "so" is a degree, so keep its node. In other uses, as in "I think so", the neural network
+    # decides whether "so" gets a node.
     degree = word.lower == "so" and word.dep == "advmod" and head.i > word.i and head.tag[:2] in {"JJ", "RB"}
     amount = word.lower in _AMOUNTS and text == "thing"
     return amount or degree or word.lower == "'s" or word.lemma == "be"
@@ -188,11 +194,14 @@ def is_fixed(fragment: str) -> bool:
 
 
 def _add_variants(sources: dict[str, list[str]], concept: str) -> None:
-    """Add variants of the fragment that the rules wrote, in which another sense replaces the frame."""
+    """Add copies of the rules' fragment with other senses of its frame.
+
+    For *player*, the rules wrote ``(person :ARG0-of play-01)``, so ``(person :ARG0-of play-11)`` is added.
+    """
     labels, arcs = read_fragment(concept)
     frames = [n for n, label in enumerate(labels) if kind_of(label) == "frame"]
-    # The fragment of "player" is (person :ARG0-of play-01). For another sense of "play", only the frame is
-    # replaced: (person :ARG0-of play-11).
+    # Add no copies of a frame without other nodes, because all its senses are candidates anyway. If there are
+    # several frames, it is unclear which of them to replace.
     if len(labels) < 2 or len(frames) != 1:
         return
     for text in [text for text in sources if kind_of(text) == "frame" and " " not in text]:
@@ -207,7 +216,7 @@ def _share(count: int, whole: int) -> str:
 
 
 def _log2_level(count: int) -> int:
-    """Return the order of magnitude of a count (to the base 2, at most 5) as a feature value."""
+    """Return the order of magnitude of a count as a feature value: 1 for 1 and 2, 2 for 3 to 6, at most 5."""
     return min(int(math.log2(count + 1)), 5)
 
 
@@ -278,9 +287,10 @@ def choose_concepts(
         meanings: Tables with counts, frames and word clusters.
         model: The network that scores the possible fragments.
         draft: The graph under construction; it is changed in place.
-        own: During training, the counts in ``meanings`` that come from the sentence itself; otherwise
-            ``None``.
-        sure: Margin in log odds by which another sense must beat the sense that the rules chose for a verb.
+        own: Counts to subtract from ``meanings``. During training, these are the counts from the sentence
+            itself, so that the network does not see the correct answer; otherwise ``None``.
+        sure: Minimum margin, in log odds, for replacing a sense that the rules chose for a verb, such as
+            ``run-01``, by another sense of the same verb, such as ``run-02``.
     """
     undecided: list[tuple[int, list[int], list[FragmentOption]]] = []
     for word, given, group in words_to_choose(draft):
@@ -307,7 +317,13 @@ def choose_concepts(
 
 
 def _required_margin(given: str, other: str, sure: float) -> float:
-    """Return the margin, in log odds, by which a fragment must outscore the fragment that the rules chose."""
+    """Return how much higher, in log odds, a candidate must score to replace the fragment of the rules.
+
+    Args:
+        given: The fragment that the rules wrote, such as ``run-01``.
+        other: The candidate, such as ``run-02``.
+        sure: The margin if both are senses of the same verb.
+    """
     if kind_of(given) != "frame" or kind_of(other) != "frame" or stem_of(given) != stem_of(other):
         return 0.0
     # The sense of "like" is never changed. Whether like-02 is right depends on "would" ("I would like"),

@@ -132,9 +132,10 @@ class Paths:
             b: Index of the second word.
 
         Returns:
-            A tuple of three values. The first is the path as a string of relations (``nsubj<`` upwards,
-            ``dobj>`` downwards). The second is the same string with the function words on the path. The third
-            is the length of the path.
+            A tuple of three values. The first is the path as a string of relations: ``pobj<prep<`` leads from
+            *hat* up to *man* in *man in a hat*, and ``nsubj>`` leads down to a subject. The second is the
+            same string with the function words on the path: ``pobj<prep</in``. The third is the length of the
+            path, 2 for *hat* and *man*.
         """
         if (a, b) not in self._known:
             self._known[a, b] = self._find_path(a, b)
@@ -164,9 +165,10 @@ names of the features of a group.
 
 
 def expand(group: Group) -> list[str]:
-    """Return the names of the features of a group.
+    """Return the names of the features that a group of features stands for.
 
-    The group ``("dep", "ARG1", "", "boy")`` has two features, since its template ``dep`` has two forms.
+    A group consists of the name of a template and values. The template ``dep`` describes the argument of an
+    arc by two features, so the group ``("dep", "ARG1", "", "boy")`` has two names:
 
     >>> expand(("dep", "ARG1", "", "boy"))
     ['RD=ARG1,boy', 'BH=,boy']
@@ -219,7 +221,7 @@ class DraftFeatures:
     """
 
     def __init__(self, draft: GraphDraft, meanings: Meanings) -> None:
-        """Initialize with a draft and the tables of word meanings.
+        """Initialize with an unfinished graph and the tables of word meanings.
 
         Args:
             draft: The graph under construction.
@@ -274,7 +276,8 @@ class DraftFeatures:
         if node.token is None:
             return [*features, "t=none"]
         word = self.draft.words[node.token]
-        # "^" stands for the start of the text and "$" for its end.
+        # The neighbours of a word are features, too. For the first word of a text, "^" replaces the missing
+        # word before it; for the last word, "$" replaces the missing word after it.
         head, before, after = word.parent, word.previous, word.following
         mates = self.nodes_of_word[node.token]
         features += [
@@ -314,7 +317,7 @@ class DraftFeatures:
             ("dep", role, back, ds),
         ]
         single = [f"HD={hs},{ds}"]
-        # If the rules have not linked the two nodes, describe the paths between them over a common neighbour.
+        # If the rules have not linked the two nodes, describe nodes that are linked to both of them.
         if not role and not back:
             from_head, from_dep = self.rule_neighbours[h], self.rule_neighbours[d]
             groups.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))
@@ -340,14 +343,14 @@ class DraftFeatures:
         return groups, single
 
     def related(self, a: int, b: int) -> bool:
-        """Return whether two nodes are close in the dependency tree or in the draft that the rules wrote.
+        """Return whether two nodes are close in the dependency tree or in the graph that the rules wrote.
 
         Args:
             a: Index of a node.
             b: Index of another node.
 
         Returns:
-            True if the pair is worth scoring as an arc.
+            True if the network should score arcs between the two nodes.
         """
         first, second = self.draft.nodes[a], self.draft.nodes[b]
         if b in self.rule_neighbours[a] or first.token is None or second.token is None:
@@ -371,14 +374,17 @@ class DraftFeatures:
 
 
 def _is_settled(head: str, dep: str, role: str) -> bool:
-    """Return whether the models must keep an arc: it is in a name or a date, or leads to a vocative."""
+    """Return whether the trained models must not change an arc that the rules wrote.
+
+    These are arcs in names and dates, and arcs to vocatives (*Tom* in *Come here, Tom*) and to *please*.
+    """
     if head == "date-interval":
         return role.startswith("op")
     return dep[:1] == '"' or role in _SETTLED_ROLES or (head.endswith("-entity") and role in _ENTITY_ROLES)
 
 
 def _bucket(gap: int) -> int:
-    """Return the class of a signed distance between words or nodes. Large distances share a class."""
+    """Return a signed distance as a feature value. 5 stands for 5 to 7, 6 for 8 to 13, and 7 for more."""
     size = abs(gap)
     level = size if size < 5 else 5 if size < 8 else 6 if size < 14 else 7
     return level if gap >= 0 else -level

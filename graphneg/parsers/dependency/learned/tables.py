@@ -225,10 +225,11 @@ def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
 
 
 def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int]) -> None:
-    """Replace the nodes of a word with a new fragment, and keep the arcs that link them to other words.
+    """Replace the nodes of a word with a new graph fragment, and keep the arcs to other words.
 
-    If an old node has the same label as a node of the fragment, it is reused. Otherwise a concept of the
-    fragment reuses the first old node that is left.
+    If ``play-11`` replaces ``play-01``, the node stays and only its concept changes. So its arcs to other
+    words are kept. A node of the fragment takes the old node with the same label; if there is none, a concept
+    takes the first old node that is left.
 
     Args:
         draft: The graph under construction; it is changed in place.
@@ -333,7 +334,7 @@ class GroupSums:
         """
         with self._lock:
             new = list(dict.fromkeys([group for bag in bags for group in bag if group not in self._places]))
-            # If the cache would become too large, empty it, and add only the feature groups in ``bags``.
+            # If the cache would become too large, empty it first. Then add the groups that this call needs.
             if len(self._places) + len(new) > _MOST_KEPT:
                 self._places.clear()
                 new = list(dict.fromkeys([group for bag in bags for group in bag]))

@@ -68,7 +68,7 @@ def _put_above_clause(state: RuleState, word: Word, concept: str, role: str = "A
     """Put the concept of a modal or an adverb above its clause: "Maybe he left" gets ``possible-01``."""
     owner = state.node_owner(word.head)
     if owner in state.top_nodes:
-        # An adverb may already have a node. The new concept replaces it.
+        # "Maybe" may already have a node. Delete this node, because the new concept replaces it.
         if word.i in state.head_nodes:
             state.erase(word.i)
         state.add_above(concept, word.i, owner, role, "modal")
@@ -123,8 +123,8 @@ def _write_order(state: RuleState, word: Word) -> None:
 
 
 def _is_imperative(word: Word) -> bool:
-    # None of these is an imperative: "thank you", "are", "you go", "if you go", "to go", "must go". But "be"
-    # in "Be quiet" is one.
+    # "Go" and "Be quiet" are imperatives. "thank you", "they are", "you go", "if you go", "to go" and "must
+    # go" are not.
     if (
         word.tag not in {"VB", "VBP"}
         or word.lemma == "thank"
@@ -236,7 +236,8 @@ def opens_question(root: Word) -> bool:
         verb -= 1
     first = words[verb]
     inverts = first.tag == "MD" or first.lower in MODALS or first.lemma in {"do", "have", "be"}
-    # In "Are you a nurse", "be" is the main verb. Other main verbs can be inverted only with an auxiliary.
+    # Only "be" can precede the subject as a main verb: "Are you a nurse". With any other main verb, an
+    # auxiliary precedes the subject: "Do you sing".
     if verb == root.i:
         inverts = first.lemma == "be" and first.tag in {"VBP", "VBZ", "VBD"}
     elif first.head != root.i or first.dep not in {"aux", "auxpass"}:
@@ -384,7 +385,7 @@ def clause_of(word: Word) -> Word:
 
 
 def _is_asked(clause: Word) -> bool:
-    """Return whether a question mark follows the head of the clause in its sentence."""
+    """Return whether a clause is a question: a question mark follows its verb in the same sentence."""
     rest = clause.tree[clause.i :]
     return any("?" in word.text for word in rest if word.sentence == clause.sentence)
 
@@ -460,14 +461,14 @@ def _negated_node(state: RuleState, word: Word) -> tuple[int | None, str]:
 def _negated_predicate(state: RuleState, word: Word) -> int | None:
     """Return the node that *not* negates: the predicate, or the modal above it."""
     head, after = word.parent, word.following
-    # In "not so bad", "not" may depend on "so", but it negates the adjective. So continue with the adjective.
+    # In "not so bad", spaCy may attach "not" to "so", but "not" negates the adjective, the head of "so".
     if head.lower in {"so", "too", "as", "that", "quite", "really"} and head.dep == "advmod":
         head = head.parent
     # In "You ought not to go", the verb below "ought" is negated.
     ought = head.child("xcomp") if head.lemma == "ought" else None
     if ought is not None:
         head = ought
-    # In "Not everyone came", "not" negates the verb and not the subject, so continue with the verb.
+    # In "Not everyone came", "not" negates the verb "came", which is the head of the subject "everyone".
     elif head.dep in SUBJECTS and head.i > word.i and after is not None and after.lower in _COUNTING:
         head = head.parent
     owner = state.node_owner(head.i)

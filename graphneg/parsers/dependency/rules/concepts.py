@@ -172,7 +172,13 @@ def _forms(word: Word) -> list[str]:
 
 
 def _fit(state: RuleState, frame: str, form: str) -> float:
-    """Return a score from 0.3 to 1.3 for how often a frame has an argument with the relation ``form``."""
+    """Return how often a frame has an argument with a given relation, as a score from 0.3 to 1.3.
+
+    Args:
+        state: The words of the text, and the graph under construction.
+        frame: The frame, such as ``look-01``.
+        form: Name of the relation, such as ``prep_at``.
+    """
     entry = state.lexicon.frames.get(frame)
     graphs = state.lexicon.roles.get(("F", frame, form), {})
     seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")

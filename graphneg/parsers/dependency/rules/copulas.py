@@ -21,7 +21,10 @@ _LOCATIVE = word_class("locative") | {"like"}
 
 
 def resolve_copulas(state: RuleState) -> None:
-    """Let each *be* that is not an auxiliary share the node of another word, or add a frame for it.
+    """Give each *be* a node, unless it is an auxiliary.
+
+    In *She is tall*, *is* shares the node of *tall*. In *He is in London*, *is* gets the new node
+    ``be-located-at-91``.
 
     Args:
         state: The words of the text, and the graph under construction, which is changed in place.
@@ -138,7 +141,10 @@ def _resolve_delayed(state: RuleState, verb: Word) -> None:
 
 
 def _is_content(clause: Word) -> bool:
-    """Return whether *it* can announce a clause: the clause is an infinitive or starts with *that*."""
+    """Return whether *it* can stand for a later clause, as in *It is hard to say* or *It seems that he left*.
+
+    Such a clause is an infinitive or starts with *that*.
+    """
     return clause.is_infinitive or clause.child_word("mark", "that") is not None
 
 
@@ -164,9 +170,11 @@ def _location(be: Word) -> Word | None:
 
 
 def _fallback_word(be: Word) -> Word | None:
-    """Return the word whose node *be* shares if the clause has neither a predicate nor a place."""
-    # "be" shares the node of "trees" in "It is about trees", of the adverb "over" in "The game is over", and
-    # of the subject "I" in "I think, so I am".
+    """Return the word with which *be* shares a node if its clause has neither a predicate nor a place.
+
+    This is *trees* in *It is about trees*, *over* in *The game is over*, and the subject *I* in *I think, so
+    I am*.
+    """
     for preposition in be.children("prep"):
         inner = preposition.child("pobj", "pcomp")
         if inner is not None:

@@ -126,7 +126,7 @@ def _is_name(state: RuleState, word: Word) -> bool:
 
 
 def _write_proper(state: RuleState, word: Word) -> int:
-    """Add the entity whose name starts at a word, and return the number of words of the name."""
+    """Add the person, place or other entity whose name starts at a word. Return the length of the name."""
     run = [word]
     for after in word.tree[word.i + 1 :]:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES

@@ -67,14 +67,14 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
     """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
-        # Ignore conjuncts without a node, and count conjuncts that share a node only once. A node for the
-        # conjunction is needed only if at least two conjuncts are left.
+        # A conjunction needs at least two conjuncts with different nodes. So ignore conjuncts without a node,
+        # and count conjuncts that share a node only once.
         members = [i for i in dict.fromkeys(state.node_owner(i) for i in group) if i in state.top_nodes]
         if len(members) < 2:
             continue
         concept, anchor = _conjunction(state, group)
         node = state.draft.concept(concept, anchor, "coordination", state.words[members[0]].sentence)
-        # "sit, wait" has no conjunction, so align the node with the comma between the conjuncts.
+        # "sit, wait" has no word for the conjunction, so align the node "and" with the comma.
         if anchor is None:
             between = reversed(state.words[group[0] + 1 : group[1]])
             mark = next((word.i for word in between if word.tag in {",", ":"}), None)
@@ -97,7 +97,11 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
 
 
 def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
-    """Return the arc from a modal to its verb if the modal governs all conjuncts: *should sit and wait*."""
+    """Return the arc from a modal to its verb if the modal concerns all conjuncts, else ``None``.
+
+    In *You should sit and wait*, the arc leads from the node of *should* to ``sit-01``, and *should* also
+    concerns *wait*.
+    """
     outer, others = state.top_nodes[members[0]], [state.words[member] for member in members[1:]]
     own = any(word.child("nsubj", "nsubjpass", "aux", "expl") for word in others)
     # In "You should sit and I will wait", the second verb has its own subject, so the modal does not concern
@@ -197,7 +201,8 @@ def _subject(state: RuleState, verb: Word) -> Word | None:
 def _controller(state: RuleState, word: Word) -> Word | None:
     """Return the word that is the understood subject of an infinitive or participle, or ``None``."""
     head = word.parent
-    # In "when he came", the verb is finite and has its own subject, so it has no understood subject.
+    # Only a verb without a written subject has an understood subject: "saying" in "he left without saying a
+    # word", but not "came" in "when he came".
     if word.child(*SUBJECTS) is not None or (word.dep == "advcl" and word.tag not in {"VBG", "VB", "VBN"}):
         return None
     # In "he left without saying a word", "saying" depends on "without". Its understood subject is the subject
@@ -317,7 +322,13 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
 
 
 def _fits(state: RuleState, noun: Word, kind: str) -> bool:
-    """Return whether a pronoun for a ``person``, a ``thing`` or ``people`` (``kind``) may refer to a noun."""
+    """Return whether a pronoun of a given kind may refer to a noun.
+
+    Args:
+        state: The words of the text, and the graph under construction.
+        noun: The noun.
+        kind: ``person`` for *he* and *she*, ``thing`` for *it*, ``people`` for *they*.
+    """
     if kind == "people" or noun.tag == "NNS":
         return kind == "people" and noun.tag == "NNS"
     # Proper nouns (NNP) count as people, because the tags do not distinguish "Ann" from "Rome".
@@ -426,8 +437,8 @@ def merge_speakers(state: RuleState) -> None:
         meant = roles.get(role)
         if meant is None or nodes[meant].deleted or nodes[meant].concept in {None, "amr-unknown"}:
             continue
-        # If the subject or addressee of the verb of saying is itself a pronoun inside the quotation marks, do
-        # not merge the other quoted pronouns with this pronoun.
+        # In '"I know you", she told him', "she" is the speaker. If the parser has found an "I" inside the
+        # quotation marks as the speaker, do not merge the other quoted "I" with it.
         if nodes[meant].concept == pronoun and nodes[meant].token in spoken:
             continue
         for k, node in enumerate(nodes):

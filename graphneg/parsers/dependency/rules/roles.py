@@ -40,10 +40,11 @@ class Dependency(NamedTuple):
     Attributes:
         governor: Index of the governing word.
         dependent: Index of the dependent word.
-        through: The word whose dependency relation counts. For *tall* in *I think she is tall*, it is the
-            copula *is*, because *is* depends on *think*. Otherwise it is the dependent.
-        form: Signature of the relation, such as ``nsubj`` or ``prep_to``.
-        preposition: The preposition without a node between the two words, or ``None``.
+        through: The word whose relation to the governor counts: the dependent, or the copula that shares its
+            node. In *I think she is tall*, it is *is*, because *is* and not *tall* depends on *think*.
+        form: Name of the relation, such as ``nsubj`` or ``prep_to``.
+        preposition: The preposition between the two words if it has no node, such as *to* in *give to Tom*;
+            else ``None``.
     """
 
     governor: int
@@ -77,8 +78,8 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
         if owner in state.head_nodes and owner != dependent:
             form = _form(state, through, preposition, below, copular)
             return Dependency(owner, dependent, through, form, preposition)
-        # The lowest preposition determines the relation, unless a higher preposition is, for example, "out":
-        # in "out of the house", the relation is `prep_out` and not `prep_of`.
+        # The preposition next to the dependent determines the relation. A few words such as "out" take
+        # precedence: in "out of the house", the relation is `prep_out` and not `prep_of`.
         counts = preposition is None or head.lower in _DECISIVE
         if counts and head.dep in {"prep", "agent", "dative", "pcomp"} and head.tag in {"IN", "TO", "RP"}:
             preposition = head
@@ -105,8 +106,8 @@ def _form(state: RuleState, through: Word, preposition: Word | None, below: Word
         return state.relations[through.i]
     if preposition is not None:
         return "agent" if preposition.dep == "agent" else f"prep_{preposition.lower}"
-    # If there are words without nodes between the word and its governor, use the relation of the uppermost of
-    # these words.
+    # If words without nodes are between the word and its governor, use the relation of the topmost of them,
+    # which depends on the governor.
     if through.i != below.i:
         return below.dep if below.dep not in {"punct", "ROOT"} else through.dep
     # In "She is tall", "she" is the subject of an adjective, so its signature is `cop_subj`.
@@ -160,7 +161,7 @@ def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> No
 
 
 def _write_modifier(state: RuleState, edge: Dependency) -> bool:
-    """Link a dependent by a fixed rule. Return False if its role must be chosen by weights instead."""
+    """Link a dependent by a fixed rule. Return False if no rule fits, so that counts must decide."""
     form, kid, preposition, draft = edge.form, state.words[edge.dependent], edge.preposition, state.draft
     head, dep = state.head(edge.governor, form), state.top_nodes[edge.dependent]
     # If another rule has already linked the two nodes, add nothing.
@@ -195,10 +196,10 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
 
 
 def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link a noun to *shirtless*, or an infinitive to a modal, *able* or *used to*.
+    """Link *shirtless* to *man* in *a shirtless man*, or an infinitive to a modal, *able* or *used to*.
 
     Returns:
-        False if another rule must link the dependent.
+        True if no other rule must link the dependent.
     """
     draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
     # In "a shirtless man", the man is the ARG0 of the negated have-03, since he has no shirt.
@@ -280,8 +281,8 @@ def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bo
     owner, thing = state.words[edge.governor], state.words[edge.dependent]
     if owner.tag not in {"NN", "NNS"} or edge.preposition is None or is_frame(state.concept_of(owner.i)):
         return False
-    # "a man without a hat" lacks the hat. In "a day without rain", nobody owns the rain, so nothing is
-    # lacking.
+    # "a man without a hat" means that the man does not have a hat. "a day without rain" does not mean that
+    # the day does not have rain, because days have no possessions.
     lacks = edge.form == "prep_without" and owner.lemma not in {"day", "life", "world", "time"}
     wears = thing.lemma in word_class("clothes") and not lacks
     # "a girl in the park" names a place and does not mean that the girl has the park. Only people, animals
@@ -335,14 +336,15 @@ def _relation_in_relative_clause(state: RuleState, clause: Word) -> str:
     # The noun is the object of the verb in "the book written by her", and its subject in "the man singing".
     if clause.dep == "acl":
         return {"VBN": "nsubjpass", "VBG": "nsubj"}.get(clause.tag, "dobj")
-    # In "the book to read", the infinitive has no object, so the noun is its object.
+    # In "the book to read", "book" is the object of the infinitive, which has no object after it.
     if clause.is_infinitive and clause.child("dobj") is None:
         return "dobj"
-    # In "the house we live in", the preposition has no object, so the noun is its object.
+    # In "the house we live in", "house" is the object of "in", which has no object after it.
     bare = next((kid for kid in clause.children("prep") if not kid.dependents), None)
     if bare is not None:
         return f"prep_{bare.lower}"
-    # In "the song that I like", the object is missing. In "the man who came", the subject is missing.
+    # In "the song that I like", the clause has a subject, so "song" is the object. In "the man who came",
+    # "man" is the subject.
     return "dobj" if clause.child(*SUBJECTS) is not None else "nsubj"
 
 
@@ -402,7 +404,10 @@ _DEPENDENT: dict[str, _Fact] = {
 
 
 def _condition(cell: str, facts: dict[str, _Fact]) -> _Condition:
-    """Convert one condition of ``role_rules.tsv``, such as ``tag=NN*,@class``, into a function."""
+    """Return a function that checks whether a dependent meets a condition of ``role_rules.tsv``.
+
+    For example, ``tag=NN*`` is met by a dependent whose tag begins with *NN*.
+    """
     name, _, choices = cell.partition("=")
     fact, values = facts[name], choices.split(",")
     listed = {*values, *(word for value in values if value[0] == "@" for word in word_class(value[1:]))}
@@ -487,14 +492,23 @@ def _is_transitive(state: RuleState, edge: Dependency) -> bool:
         return False
     plain = verb.child("nsubj") is not None and verb.child("dative", "ccomp", "xcomp", "oprd") is None
     seen = state.lexicon.roles.get(("F", concept, "dobj"), {})
-    # Exclude verbs whose frame usually has a role other than ARG1 for the object. Also exclude times ("wait a
-    # day") and pronouns, which are not simple objects.
+    # The object must usually be the ARG1 of the verb's frame. Exclude times ("wait a day"), which are no real
+    # objects, and pronouns ("see it").
     usual = seen.get("ARG1", 0) >= sum(seen.values()) / 2
     return plain and usual and objects[0].lemma not in TIME_NOUNS and objects[0].tag != "PRP"
 
 
 def _usual_roles(state: RuleState, concept: str, form: str, scores: dict[str, float]) -> dict[str, float]:
-    """Return the scores without roles that are rare for the relation, unless the frame was seen with them."""
+    """Return the scores of likely roles. Rare roles are left out unless annotators used them with the frame.
+
+    For example, a subject is rarely the ARG2 of its verb.
+
+    Args:
+        state: The words of the text, and the graph under construction.
+        concept: The frame of the head, such as ``want-01``.
+        form: Name of the relation, such as ``nsubj``.
+        scores: Scores, keyed by role.
+    """
     entry = state.lexicon.frames.get(concept)
     shown = entry.seen.get(form, {}) if entry is not None else {}
     seen = {*state.lexicon.roles.get(("F", concept, form), {}), *(f"ARG{role}" for role in shown)}
@@ -530,7 +544,9 @@ _DEFAULTS = word_map("default-role")
 
 
 def best_role(state: RuleState, concept: str, scores: dict[str, float], used: set[str]) -> str | None:
-    """Return the unused role with the highest weight among the roles that the concept of a head can have.
+    """Return the role with the highest weight that a head can still give to a dependent.
+
+    Roles that the head already has and roles that its concept cannot have are left out.
 
     Args:
         state: The words of the text, and the graph under construction.
@@ -550,7 +566,7 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
 
 def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
     """Return whether `best_role` may choose a role for a dependent of a concept."""
-    # Special rules add these roles, so `best_role` must not choose them.
+    # Only special rules may add these roles. For example, the rules for negation add "polarity".
     if role in {"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"}:
         return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):
@@ -571,9 +587,9 @@ def _lowest_role(state: RuleState, concept: str, default: str) -> str:
 
 
 def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str]) -> str:
-    """Return the default role of a dependent, for which the counts give no role.
+    """Return the role of a dependent if the counts of roles in annotated graphs suggest no role.
 
-    The role depends on the preposition of the dependent or on its dependency relation.
+    The role then depends only on the preposition of the dependent or on its dependency relation.
 
     Args:
         state: The words of the text, and the graph under construction.

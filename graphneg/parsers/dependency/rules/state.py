@@ -111,7 +111,7 @@ class RuleState:
         return head
 
     def share_node(self, run: Iterable[Word], head: Word) -> None:
-        """Let several words share the node of one word, and mark all of them as done.
+        """Let several words share the node of one word. Later rules skip all these words.
 
         Args:
             run: The words; they may include ``head``.

@@ -52,7 +52,7 @@ def _attach(word: Word, head: Word, dep: str) -> None:
 
 
 def _put_in_place_of(over: Word, word: Word) -> None:
-    """Give a word the head and the relation of another word."""
+    """Attach a word to the head of another word, ``over``, with the relation of ``over``."""
     if over.head == over.i:
         _attach(word, word, "ROOT")
     else:
@@ -140,14 +140,19 @@ def _correct_existence(be: Word) -> None:
 
 
 def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
-    """Yield the participles that may belong to a noun after *there is*, most reliable first."""
+    """Yield participles such as *running* in *there is a dog running*, the most likely one first.
+
+    Args:
+        be: The verb *is*.
+        noun: The noun to which the participle may belong, such as *dog*.
+    """
     # In "there is a dog running" and "a dog being washed", the participle depends on the noun.
     for kid in noun.children("acl"):
         if kid.tag == "VBG" or any(aux.lower == "being" for aux in kid.children()):
             yield kid
     for kid in be.children("attr", "advcl", "acomp", "xcomp", "ccomp"):
-        # In "there is a dog running", spaCy may attach "running" to "is" instead of "dog". A participle after
-        # a comma starts another clause, so it is not moved.
+        # In "there is a dog running", spaCy may attach "running" to "is" instead of "dog". Skip participles
+        # after a comma, which start another clause.
         apart = any(between.tag in {",", ":"} for between in be.tree[noun.i : kid.i])
         if kid.i > noun.i and kid.tag == "VBG" and not apart:
             yield kid
@@ -195,7 +200,8 @@ def _split_compound(be: Word, doing: Word) -> None:
     beside = noun.head == doing.i or (noun.head == be.i and noun.dep == "attr")
     if not beside or noun.tag[:2] != "NN":
         return
-    # A determiner before the noun shows that the noun is the head of the phrase: "no panda climbing".
+    # In "no panda climbing", the determiner "no" shows that "panda" is the head of the phrase. Without a
+    # determiner, as in "rock climbing", the words may be a real compound.
     if any(kid.lower in _DETERMINERS and kid.i < noun.i for kid in doing.children() + noun.children()):
         for kid in doing.children():
             if kid.i < noun.i:
@@ -213,9 +219,9 @@ def _attach_participle(noun: Word) -> None:
         for doing in preposition.children("pobj"):
             location = doing.tree[doing.i - 1]
             inner = [kid for kid in doing.children() if kid.i < location.i]
-            # Correct the tree only if the noun after the preposition has a determiner ("in a pub") or is a
-            # colour of clothes ("in white"). Without a determiner, the noun and the participle may form a
-            # compound ("in choir singing").
+            # In "a girl in a pub singing", the determiner shows that "pub singing" is no compound, so correct
+            # the tree. Without a determiner, it may be one ("in choir singing"). Colours of clothes ("a girl
+            # in white singing") need no determiner.
             named = location.tag[:2] == "NN" and any(kid.dep in {"det", "poss"} for kid in inner)
             if _is_participle(doing) and location.head == doing.i and (named or location.lower in _COLOURS):
                 for kid in inner:
@@ -241,12 +247,12 @@ def _correct_inversion(said: Word) -> None:
     early = next((kid for kid in kids if kid.dep in _SUBJECTS and kid.i < said.i), None)
     other = next((kid for kid in kids if kid.dep == "nsubj" and kid.i > said.i), None)
     late = next((kid for kid in kids if kid.dep == "dobj" and kid.i > said.i), None)
-    # In '"Draw," asked the prince', spaCy may find two subjects. The one before the verb is the quotation, so
-    # make it the object.
+    # In '"Draw," asked the prince', spaCy may find two subjects, "Draw" and "prince". The prince asks "Draw",
+    # so make "Draw" the object.
     if early is not None and other is not None:
         early.dep = "dobj"
-    # If spaCy takes the quotation for the subject and "the prince" for the object, make "the prince" the
-    # subject.
+    # spaCy may also take "Draw" for the only subject of "asked", and "the prince" for its object. Then make
+    # "the prince" the subject.
     elif early is not None and late is not None and before is not None and before.text in QUOTES:
         early.dep, late.dep = "ccomp", "nsubj"
     elif before is not None and not any(kid.dep in {*_SUBJECTS, "aux"} for kid in kids):
@@ -274,7 +280,8 @@ def _make_complement(said: Word) -> None:
     """Make a quotation the complement of *said* instead of its conjunct: *"Yes," he said, "but I can."*."""
     for kid in said.children("conj"):
         quoted = _contains_quotation_mark(said.tree[said.i + 1 : kid.i])
-        # In "He said and did much", no quotation mark precedes the conjunct, so it remains a conjunct.
+        # Without a quotation mark before it, the second verb is a real conjunct: "did" in "He said and did
+        # much".
         if kid.child(*_SUBJECTS) is not None and quoted and kid.tag[:2] in {"VB", "MD"}:
             kid.dep = "ccomp"
             for conjunction in said.children("cc"):
@@ -312,7 +319,8 @@ def _correct_aside(said: Word) -> None:
 def _correct_there(word: Word) -> None:
     """Make a capitalised *There* an expletive or an adverb instead of a name."""
     after = word.following or word
-    # "There" is an expletive in "Class There is a mistake", and an adverb in "Over There".
+    # After a capitalised word, taggers take "There" for a part of a name. It is an expletive in "Good morning
+    # Class There is a test", and an adverb in "I saw Class There yesterday".
     if after.lemma == "be" and after.tag[:2] == "VB" and word.head != word.i and not word.dependents:
         _retag(word, "EX", "PRON", "there")
         reattach(word, after, "expl")
@@ -353,7 +361,7 @@ def _correct_for(word: Word) -> None:
     if any(kid.tag[:2] in {"NN", "PR", "DT", "VB", "CD"} for kid in word.children("pobj", "pcomp")):
         return
     subject = next((later for later in word.tree[word.i + 1 :] if later.dep in _SUBJECTS), None)
-    # If a verb or a full stop is between "for" and the subject, this subject belongs to another clause.
+    # The subject must belong to the clause of "for". In "What for? He left", "he" does not.
     between = word.tree[word.i + 1 : subject.i] if subject is not None else ()
     if subject is None or any(later.tag[:2] == "VB" or later.tag in {".", ":"} for later in between):
         return
@@ -391,8 +399,8 @@ def _correct_joined_verb(word: Word) -> None:
     first, known = word.parent, readings(word.lower)
     if word.i - 2 != first.i or first.tag != "VB" or "VERB" not in known:
         return
-    # Keep the tag of an adjective ("can be quick or slow"), and of a word whose first conjunct has no
-    # auxiliary such as "can".
+    # Two verbs are joined only if the first verb has an auxiliary ("can"). Do not change adjectives, as in
+    # "can be quick or slow".
     if not (word.tag == "JJ" and "ADJ" in known) and first.child("aux") is not None:
         _retag(word, "VB", "VERB")
 
@@ -413,7 +421,7 @@ def _correct_tag(mark: Word) -> None:
         clause = next((kid for kid in word.children("ccomp", "parataxis") if kid.i < start), None)
         if word.head == word.i and clause is not None:
             _make_main(clause, word)
-    # The relation `tag` tells the rules for questions that the sentence has a question tag.
+    # Mark the words of the question tag by the relation `tag`, which the rules for questions look for.
     if all(word.head != word.i for word in tag):
         for word in tag:
             word.tag, word.dep = "_SP", "tag"
@@ -433,8 +441,8 @@ def _correct_result(so: Word) -> None:
     if result.head != result.i or so.i > result.i or result.tag[:2] not in {"VB", "MD"}:
         return
     before = next((kid for kid in result.children("ccomp") if kid.i < so.i), None)
-    # If a quotation mark is between the clause and "so", do not change the sentence, because "so" may begin
-    # the quotation: He said, "So I left".
+    # In 'He said, "So I left"', "so" begins a quotation and does not link two clauses. So do nothing if there
+    # is a quotation mark before "so".
     if before is not None and not _contains_quotation_mark(so.tree[before.i : so.i]):
         _make_main(before, result)
         result.dep, so.dep, so.tag = "advcl", "mark", "IN"
