@@ -436,7 +436,8 @@ def _build_index(faiss: Any, path: Path, manifest: Manifest) -> Any:
     import numpy
 
     vectors = numpy.memmap(path, dtype="<f4", mode="r", shape=(manifest.count, manifest.size))
-    # Number of cells of an index of the kind "ivf". FAISS warns if there are fewer than 39 vectors per cell.
+    # An index of the kind "ivf" divides the vectors into cells. FAISS warns if a cell has fewer than 39
+    # vectors on average.
     cells = max(1, min(4 * int(manifest.count**0.5), manifest.count // 39))
     form = {"flat": "Flat", "ivf": f"IVF{cells},Flat", "hnsw": "HNSW32,Flat"}[manifest.index]
     made = faiss.index_factory(manifest.size, form, faiss.METRIC_INNER_PRODUCT)

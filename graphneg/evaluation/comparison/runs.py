@@ -269,6 +269,6 @@ def _read(result: Path, mark: str) -> RankerRun | None:
         raise InputError(
             f"{result}: this result can't be read; remove it and run the command again"
         ) from error
-    # The file name contains only the first 12 digits of the fingerprint, so compare the whole fingerprint in
-    # the file.
+    # The name of the file contains only the first 12 digits of the fingerprint. So also compare the whole
+    # fingerprint, which is stored in the file: a result for other data must not be used.
     return run if run.fingerprint == mark else None

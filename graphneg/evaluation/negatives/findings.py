@@ -82,7 +82,7 @@ def findings(
 
 
 def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
-    """Return the findings on one row of the report as pairs of a level and a sentence."""
+    """Return the problems of the negatives in a row of the report, each with its level of severity."""
     texts = line.figures.texts
     faults: list[_Fault] = []
     # A single negative that equals a correct response is an error, so report it even if the row has few
@@ -121,7 +121,7 @@ def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
 
 
 def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
-    """Yield a finding for each suspicious cue."""
+    """Yield a sentence for each cue, such as length, by which a ranker could recognise the negatives."""
     if right is None:
         return
     for cue, sentence in _SENTENCES.items():
@@ -196,7 +196,7 @@ def _times(ratio: float) -> str:
 
 
 def _judged(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
-    """Yield a finding if the judge accepts unusually many or unusually few negatives as correct."""
+    """Yield a sentence if the judge (a ranker) accepts unusually many or few negatives as correct."""
     share = line.figures.judged_right
     if share is None:
         return

@@ -104,7 +104,7 @@ class Report:
 
     @property
     def most_specific(self) -> list[CategoryLine]:
-        """The rows for single error categories. A source without them is represented by its only row."""
+        """The rows for single error categories; if a source has no such rows, its row for all categories."""
         divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
         return [
             line for line in self.lines if line.category != ALL or (line.source, line.target) not in divided
@@ -337,8 +337,8 @@ def page(report: Report) -> str:
     verdicts: dict[str, list[tuple[str, str]]] = {}
     for finding in report.findings:
         verdicts.setdefault(finding.line, []).append((finding.level, finding.sentence))
-    # For the summary, count each row under the most severe level of its findings. Findings are sorted by
-    # level, so use the level of the first finding.
+    # The summary says, for example, that 3 rows of the report are "suspicious". A row may have several
+    # findings. It counts under its most severe level, which is the level of its first finding.
     counts = Counter(verdict[0][0] for verdict in verdicts.values())
     return render(
         "graphneg.evaluation.negatives",

@@ -42,8 +42,8 @@ def _unanimous(votes: Counter[str], question: Question) -> str | None:
 
 def _two_of_three(votes: Counter[str], question: Question) -> str | None:
     """Return the positive answer if two thirds of the annotators gave it; otherwise a unanimous answer."""
-    # The two-thirds rule of Sato et al. (2024), section 3, needs a question with a positive answer, such as
-    # "contradictory". For any other question, use the majority.
+    # The rule of Sato et al. (2024), section 3, is about a positive answer, such as "contradictory", which
+    # two of three annotators must give. If the question has no positive answer, use the majority.
     if not question.positive:
         return _majority(votes, question)
     if votes[question.positive] * ANNOTATORS >= MIN_VOTES * votes.total():
@@ -141,7 +141,7 @@ class Results:
         return found
 
     def _agreed(self, row: int) -> Mapping[str, str] | None:
-        """Return an item's label for each question, by the voting rule; None if a question gets no label."""
+        """Combine the answers for an item into one label per question; None if a question gets no label."""
         answers: dict[str, str] = {}
         for question in self.set.questions.questions:
             votes = Counter(one.answers[question.name] for one in self.by_row[row])
