@@ -171,7 +171,7 @@ class OneByOne(Layout):
 
 @dataclass(frozen=True)
 class Marked(Layout):
-    """Ask a served model for the answers to all blanks on one line, separated by `BETWEEN`."""
+    """Ask a model on a server to fill all blanks on one line, with `BETWEEN` between the answers."""
 
     name = "marked"
     stop = ("\n",)
@@ -352,7 +352,7 @@ class Filling:
         masked: Text with blanks.
         id: Id of this text with blanks. The id and the seed determine the random choices in sampling.
         given: Answers for the first blanks, which are already filled.
-        loss: Mean loss per token of each model output, in nats, summed over the outputs so far.
+        loss: Sum over the outputs of the model so far. Each output adds its mean loss per token, in nats.
         failed: Whether an output of the model could not be parsed.
     """
 
