@@ -304,11 +304,11 @@ class Generator(ABC):
         return ()
 
     def target_features(self) -> Sequence[tuple[str, bool]]:
-        """Return which target features were met by the candidates made since the last call of this method.
+        """Return whether the candidates made since the last call of this method have the wanted features.
 
-        A target feature is a property that a candidate should have, for example that it is a question. The
-        result has one pair for each candidate and each of its target features: the name of the feature, and
-        whether the candidate has it.
+        A wanted feature is a property that a candidate should have, for example that it is a question. The
+        result has one pair for each candidate and each feature that it should have: the name of the feature,
+        and whether the candidate has it.
         """
         return ()
 

@@ -212,7 +212,7 @@ class PnegGenerator(WritingGenerator):
         return {**own, "examples": [[example.context, example.responses] for example in self._examples]}
 
     def _ask(self, asked: Sequence[_ContextResponses], per_context: int, draw: int, seed: int) -> None:
-        """Ask the model for the missing responses to each context, and store the usable ones in ``asked``."""
+        """Ask the model for the missing responses, and add the usable ones to their contexts in ``asked``."""
         amount, prompts = self._options.responses, list[Prompt]()
         wanted: list[tuple[_ContextResponses, Sequence[IrrelevantResponses]]] = []
         for each in asked:
@@ -241,7 +241,7 @@ class PnegGenerator(WritingGenerator):
                 each.texts.append((text, {**scores, CONTEXT_OVERLAP: said}))
 
     def _read(self, texts: Sequence[tuple[_ContextResponses, str]]) -> Iterator[dict[str, float] | None]:
-        """Yield the judge's scores for each response, or None for a response that is rejected."""
+        """Yield the scores of each response by the judge (a language model); None if it is rejected."""
         if self.judge is None:
             yield from ({} for _ in texts)
             return

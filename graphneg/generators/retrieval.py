@@ -237,7 +237,7 @@ class BankGenerator(Generator):
         return {"most": self._most, "corpora": list(self._corpora)}
 
     def begin(self, resumed: Iterable[Negative] = (), progress: Progress | None = None) -> None:
-        """Prepare a run by reading the bank (the responses to choose from) from the store again.
+        """Read the bank (the responses to choose from) from the store, even if it was read before.
 
         Args:
             resumed: Not used.
@@ -506,7 +506,8 @@ def _best_first(scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
     import numpy as np
 
     rounded, near = np.round(scores, _DIGITS), np.arange(len(scores))
-    # Usually a few results are enough, so yield the best results before sorting all scores.
+    # Callers usually need only the best few responses. So find and yield these first, before sorting all
+    # scores.
     if len(scores) > _FIRST_RANKED:
         near = np.flatnonzero(rounded >= np.partition(rounded, -_FIRST_RANKED)[-_FIRST_RANKED])
     first = near[np.argsort(-rounded[near], kind="stable")].tolist()

@@ -179,7 +179,7 @@ class Separation:
 
     @property
     def balanced_accuracy(self) -> float:
-        """The mean of ``right_kept`` and 1 - ``random_kept``."""
+        """The mean of the fraction of correct pairs that are kept and of random pairs that are dropped."""
         return (self.right_kept + 1 - self.random_kept) / 2
 
 
@@ -231,9 +231,8 @@ def pairs_to_learn(
         )
     if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation come from one dialogue: random pairs need at least two")
-    # The random response for a record comes from another dialogue. The search for it starts at a random
-    # record. After the last record, it continues with the first, so a slice of the doubled list contains the
-    # records in the order of the search.
+    # Pair each context with a response from another dialogue. The search starts at a random record and ends
+    # at the record before it. The doubled list contains the records in this order as one slice.
     turned = right + right
     random: list[ContextResponse] = []
     for own in right:
@@ -242,7 +241,7 @@ def pairs_to_learn(
         # Short replies such as "Yes." occur often. A random response must not be equal to the correct
         # response by chance.
         fits = NearTexts([own.response])
-        # If all responses in `others` nearly equal the correct response, use the first of them.
+        # If all these responses nearly equal the correct response, for example "Yes.", use the first of them.
         other = next((record for record in others if record.response not in fits), others[0])
         random.append(pair_of(own)._replace(response=other.response))
     return [pair_of(record) for record in right], random
@@ -272,8 +271,9 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
     if quantile is not None and not 0 < quantile <= 1:
         raise InputError(f"quantile must be above 0 and at most 1, not {quantile}")
     fitting, others = sorted(right), sorted(random)
-    # Try only the perplexities of correct pairs as thresholds. A threshold between two of them keeps the same
-    # correct pairs as the lower one, but maybe more random pairs, so it cannot be better.
+    # Only perplexities of correct pairs need to be tried as thresholds. For example, if the correct pairs
+    # have the perplexities 3 and 9, the threshold 5 keeps the same correct pairs as 3, but maybe more random
+    # pairs.
     tried = fitting if quantile is None else [fitting[ceil(quantile * len(fitting)) - 1]]
     kept = [[bisect_right(pairs, value) / len(pairs) for pairs in (fitting, others)] for value in tried]
     separations = [Separation(value, *shares) for value, shares in zip(tried, kept, strict=True)]
@@ -330,7 +330,7 @@ class SelectionCriteria:
             The reason as ``code: sentence``, or None if the record is kept.
         """
         reason = UNLIKELY_POST if record.scores[BACKWARD] > self.thresholds.backward else None
-        # If both perplexities are too high, report only the forward perplexity.
+        # If both the forward and the backward perplexity are too high, report only the forward perplexity.
         if record.scores[FORWARD] > self.thresholds.forward:
             reason = UNLIKELY
         if self.keep == "unfitting":
@@ -465,7 +465,7 @@ class Selected(NegativeStream):
                     yield record
 
     def _is_kept(self, record: Negative, reason: str | None) -> bool:
-        """Return True if ``reason`` is None. Otherwise count the record as dropped and return False."""
+        """Return whether a record is kept, as there is no ``reason`` to drop it. Count dropped records."""
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None

@@ -135,7 +135,8 @@ class TokenSubstitutionGenerator(BankGenerator):
                 break
             word = parts[at].lower()
             options = source(parts, at)
-            # Start at a random substitute. After the last substitute in the list, continue with the first.
+            # Try the substitutes from a random one on. After the last substitute in the list, continue with
+            # the first.
             start = number(seed, "substitute", id, str(at // 2))
             around = (options[(start + step) % len(options)] for step in range(len(options)))
             # Take the first substitute with another lemma. Another form of the same word, such as "boats" for
@@ -226,7 +227,8 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
             return ()
         with torch.inference_mode():
             logits = network(**rows).logits[0, masked[0, 0]]
-        # Many of the most likely tokens are not content words, so check four times as many tokens as needed.
+        # Many of the most likely tokens are parts of words or function words, which cannot be used. So look
+        # at four times as many tokens as there should be substitutes.
         tokens = logits.topk(min(4 * candidates, len(logits))).indices.tolist()
         before = " " if at and words[at - 1].isspace() else ""
         found = (word_of(token, before) for token in tokens)

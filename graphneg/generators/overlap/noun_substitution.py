@@ -91,7 +91,8 @@ class NounSubstitution:
             try:
                 after = apply_edits(graph, [edit], {})
             except TransformError:
-                # With this pair of nouns, the edited graph would not be well-formed, so try the next pair.
+                # The edited graph would not be well-formed. Try the next pair: a noun in the sentence, and a
+                # noun of the context that replaces it.
                 continue
             edited = EditedUtterance(graph.id, "", candidate.text, graph, after, (edit,))
             text = self._decoder.decode([edited])[0].text

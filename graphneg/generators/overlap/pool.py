@@ -175,8 +175,8 @@ class Pool:
         rows = self._store.read(cypher_text("overlap/sharing"), **asked)
         samples: dict[str, Sequence[Any]] = {row["term"]: row["sentences"] for row in rows}
         if self.narrow and (not self._sources or ANECDOTES in self._sources):
-            # Sentences made from templates may fill the whole sample for a term. So read graphneg's anecdotes
-            # in a separate query.
+            # The sample for a term may consist only of sentences that were made from templates. So read the
+            # anecdotes that graphneg provides in a separate query.
             every = [{"text": term, "first": 0, "last": RANKS, "again": 0} for term in terms]
             asked |= {"terms": every, "sources": [ANECDOTES]}
             for row in self._store.read(cypher_text("overlap/sharing"), **asked):
@@ -224,7 +224,7 @@ class Pool:
 
 
 def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]:
-    """Return the sources whose sentences are used (empty for all sources), and the size of the pool."""
+    """Return the names of the sources to read (an empty list for all sources), and the pool's size."""
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
         # The name of a corpus matches all of its splits: "everyday" matches "everyday/train", but not

@@ -207,7 +207,8 @@ class Scenes:
         import numpy as np
 
         total, weights = np.zeros(self._vectors.vectors.shape[1], dtype=np.float32), 0.0
-        # A sum of floating-point numbers depends on the order of addition, so sort the terms.
+        # The last bits of a sum depend on the order of addition. Sort the terms, so that all runs compute the
+        # same vector.
         for term in sorted(terms):
             if term not in self._weighted:
                 self._weighted[term] = self._weight(term) * self._vectors.embed([term])[0]
@@ -227,13 +228,13 @@ class TopicFilter:
     def __init__(
         self, scenes: Scenes, talk: str, runs: frozenset[str], rare: frozenset[str], scene: NDArray[float32]
     ) -> None:
-        """Initialize the filter for a context.
+        """Initialize the filter for the sentences that are retrieved for a context.
 
         Args:
-            scenes: Scenes of the dialogues in the store.
+            scenes: Vectors of the scenes (situations) that the dialogues in the store are about.
             talk: Id of the conversation to which the context belongs.
             runs: All sequences of `SAME_RUN` consecutive words in the context and its correct responses.
-            rare: Rare terms of the context's last turn.
+            rare: Rare content words of the context's last turn.
             scene: Vector of the scene that the context is about, shape (dimensions,).
         """
         self._scenes, self._talk, self._sequences, self._rare, self._scene = scenes, talk, runs, rare, scene
