@@ -372,7 +372,7 @@ class Pairs:
         return self._tuples(epoch, [f"negative_{number}" for number in range(1, negatives + 1)], separator)
 
     def _tuples(self, epoch: int, names: Sequence[str], separator: str) -> Dataset:
-        """Return a dataset with the columns ``anchor``, ``positive`` and one column of negatives per name."""
+        """Return a dataset with the columns anchor and positive, and a column of negatives for each name."""
         columns = ["anchor", "positive", *names]
         features = _features(dict.fromkeys(columns, "string"), separator)
         sampler = self.sampler(epoch)

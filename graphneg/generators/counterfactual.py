@@ -327,8 +327,8 @@ def unrelated_perspectives(
     reach = CandidateOptions(turns=max((len(reply.turns) for reply in replies), default=1), hops=1)
     seen = posts(shifts, replies, reach)
     for reply, post in zip(replies, seen, strict=True):
-        # Reject a keyword to which replies in the store move from a keyword of the context: a reply about it
-        # may be correct.
+        # Reject a keyword if replies in the store move to it from a keyword of the context, because a reply
+        # about it may be correct.
         near = {text for focus in post.foci for text in focus.candidates} | set(post.keywords)
         said = spaced_words(" ".join([*reply.turns, reply.text]))
         shares = (number(seed, reply.id, str(draw)) / _RANGE for draw in range(_DRAWS * most))

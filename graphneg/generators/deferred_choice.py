@@ -157,7 +157,7 @@ class SentenceChooser:
         return self._max_uses is not None and self._uses[key] >= self._max_uses
 
     def _has_overused_word(self, item: Sentence) -> bool:
-        """Return whether a sentence has a word that many chosen sentences have, but its context has not."""
+        """Return whether a sentence adds a word to its context that many chosen sentences already contain."""
         if self._max_word_share is None:
             return False
         # After the first choice, each word of the chosen sentence occurs in 100% of the chosen sentences. So
@@ -248,7 +248,7 @@ _Ranked = tuple[int, int | float, int]
 
 
 def _sentences(**limits: Any) -> Choose:
-    """Return a function that chooses sentences with a `SentenceChooser` that has these limits."""
+    """Return a function that chooses sentences with a `SentenceChooser` that has these ``limits``."""
     chooser = SentenceChooser(**limits)
 
     def choose(texts: Sequence[str], facts: Mapping[str, Any]) -> list[int]:

@@ -179,7 +179,7 @@ class Separation:
 
     @property
     def balanced_accuracy(self) -> float:
-        """The mean of the fraction of correct pairs that are kept and of random pairs that are dropped."""
+        """The mean of two fractions: correct pairs that are kept, and random pairs that are dropped."""
         return (self.right_kept + 1 - self.random_kept) / 2
 
 
@@ -465,7 +465,7 @@ class Selected(NegativeStream):
                     yield record
 
     def _is_kept(self, record: Negative, reason: str | None) -> bool:
-        """Return whether a record is kept, as there is no ``reason`` to drop it. Count dropped records."""
+        """Return whether to keep a record. If there is a ``reason`` to drop it, count it as dropped."""
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None

@@ -367,8 +367,8 @@ class PolyEncoder(EncoderRanker):
         self.tokenizer.truncation_side = "right"
         encoder.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
-        # Write the names that these classes had in old versions of sentence-transformers, because new
-        # versions also accept the old names.
+        # Write the class names of old versions of sentence-transformers, because new versions also accept
+        # them.
         files: dict[str, Any] = {
             "modules.json": [
                 {"idx": 0, "name": "0", "path": "", "type": f"{_MODULES}.Transformer"},

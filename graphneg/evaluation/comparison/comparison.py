@@ -178,9 +178,8 @@ class Bootstrap:
 
         def values(of: Tallies) -> NDArray[Any]:
             """Return the measure on all contexts, followed by the measure in each bootstrap sample."""
-            # A weight is the number of times that a context occurs in a bootstrap sample. The product of the
-            # weights and a count per context is thus the sum of the counts over the sample, without copying
-            # any data.
+            # A weight is the number of times that a context occurs in a bootstrap sample. The weighted sum of
+            # the contexts' counts is thus the sum over the sample, without copying any data.
             right, wrong = weights @ of.right, weights @ of.wrong
             # A sample without correct or wrong responses gives 0 / 0. Return NaN for it without a warning.
             with np.errstate(invalid="ignore"):

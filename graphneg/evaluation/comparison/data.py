@@ -275,7 +275,7 @@ class LeakageFilter:
                 yield record
 
     def _dialogue(self, dialogue: Dialogue) -> Dialogue | None:
-        """Cut a dialogue before its first turn in ``forbidden``. Return None if too little is left."""
+        """Cut a dialogue before its first turn that the bank may not contain; None if too little is left."""
         # The bank may be the corpus from which the training contexts were taken. Skip the dialogues that are
         # in the store already.
         if dialogue.id in self.known:

@@ -282,7 +282,7 @@ class NegativeCache:
     progress: Progress = field(default_factory=NoProgress)
 
     def __post_init__(self) -> None:
-        """Compute a fingerprint of the data for the stores, and choose the corpora that get negatives."""
+        """Compute a fingerprint of the data to load into stores, and choose the corpora to edit."""
         self._graphs: dict[SourceKind, Any] = {}
         # Include the version of graphneg, because a different version may make different negatives.
         facts = [__version__, self.data.fingerprint, [bank.facts() for bank in self.banks]]
@@ -372,7 +372,7 @@ class NegativeCache:
                 yield negative
 
     def _digest(self, kind: SourceKind) -> str:
-        """Return a fingerprint of the data in the store for this kind of source, generators or recipes."""
+        """Return a fingerprint of the data in the store for generators, or in the store for recipes."""
         return self._loaded if kind == "generator" else fingerprint([self._loaded, kind])
 
     def _opened(self, kind: SourceKind) -> Any:

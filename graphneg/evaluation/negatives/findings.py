@@ -121,7 +121,7 @@ def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
 
 
 def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
-    """Yield a sentence for each cue, such as length, by which a ranker could recognise the negatives."""
+    """Yield a message for each cue, such as length, by which a ranker could recognise the negatives."""
     if right is None:
         return
     for cue, sentence in _SENTENCES.items():
@@ -196,7 +196,7 @@ def _times(ratio: float) -> str:
 
 
 def _judged(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
-    """Yield a sentence if the judge (a ranker) accepts unusually many or few negatives as correct."""
+    """Yield a message if the judge (a ranker) accepts unusually many or few negatives as correct."""
     share = line.figures.judged_right
     if share is None:
         return

@@ -110,8 +110,8 @@ def measured(negative: Negative) -> MeasuredTexts:
         right = Text(id, RESPONSE, place, after[:-1], negative.response, pair=pair)
         if pair is None:
             return MeasuredTexts((), (right,))
-        # A negative and its twin are compared only if just the response was edited. In an edited dialogue,
-        # the two may differ in any turn.
+        # Compare a negative with its twin only if the edit concerns the response. In an edited dialogue, the
+        # two may differ in any turn.
         return MeasuredTexts((), (), right if target == RESPONSE else None)
     context, response = negative.original.context, negative.original.response
     # If a response was retrieved or generated instead of edited, the record has no original text.

@@ -275,8 +275,8 @@ class KeywordGenerator(WritingGenerator):
             constraints=[Constraints(pending.said, self._pull, MIN_WORDS) for pending in all_pending],
             settings=self._manner,
         )
-        # The model may write the same text twice for a negative. Score it only once: the index of the
-        # negative and the text are the key in a dict, so duplicates are lost.
+        # The model may write the same text twice for a negative. A dict with the index of the negative and
+        # the text as its key contains the text once, so that it is scored once.
         whole: dict[tuple[int, str], _PendingNegative] = {}
         for number, (pending, drafts) in enumerate(zip(all_pending, written, strict=True)):
             for draft in drafts:

@@ -244,8 +244,8 @@ class Histories:
             own = self._index_of_dialogue.get(context.dialogue, len(self._dialogue_ids))
             amount = len(self._dialogue_ids) - (context.dialogue in self._index_of_dialogue)
             index = number(seed, "history", id) % max(amount, 1)
-            # Draw from the dialogues other than the context's own dialogue, which has the index `own`. An
-            # index from `own` on is increased by 1, so that it skips the own dialogue.
+            # Draw another dialogue than the context's own dialogue, which has the index `own`. If the drawn
+            # index is `own` or higher, it is increased by 1 to skip the own dialogue.
             others.append(self._dialogue_ids[index + (index >= own)] if amount else None)
         read = read_dialogues(self._store, sorted({other for other in others if other is not None}))
         known = {dialogue.id: dialogue for dialogue in read}

@@ -338,7 +338,7 @@ def target_profiles(
 
 
 def _cyclic_slice(terms: Sequence[str], start: int, most: int) -> list[str]:
-    """Return up to ``most`` terms, beginning at index ``start``. The first term follows the last term."""
+    """Return up to ``most`` terms from index ``start`` on. After the last term, the first one follows."""
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 
