@@ -233,7 +233,7 @@ def without_unusable(group: Group) -> Group:
         for answer in group.negatives
         if (key := match_key(answer.text)) and not (key in known and _has_context_of(answer, group))
     ]
-    # Usually no response is dropped. Then return the given group instead of a copy.
+    # Usually, all responses of the group are usable. Then return the group itself instead of a copy.
     if len(right) + len(wrong) == group.size:
         return group
     return Group(group.id, group.context, right, wrong)
@@ -416,7 +416,7 @@ def _write_contexts(lines: Iterable[Any], out: Path) -> int:
         for line in lines:
             file.write(json_line(line) + "\n")
             count += 1
-    # Raise an error now. Training with an empty file would fail later with a less helpful message.
+    # Report an empty file now. A later training with this file would fail with a less helpful message.
     if not count:
         raise InputError(
             "no context has both correct and wrong responses: give files of negatives, or load a corpus "
@@ -497,8 +497,8 @@ def entry_from_record(record: Negative, where: str) -> Entry:
     """
     if record.label not in (0, 1):
         raise InputError(f"{where}: the label is {record.label!r}, but must be 1 (correct) or 0 (wrong)")
-    # `record.context` contains the turns as edited. `original.context` contains the turns before the edit; it
-    # is None if no turn of the context was edited.
+    # `record.context` contains the turns after the edit, and `original.context` contains them before the
+    # edit. If no turn was edited, `original.context` is None.
     own = tuple(turn.text for turn in record.context)
     original = record.original.context
     context = own if original is None else tuple(turn.text for turn in original)
@@ -544,8 +544,8 @@ def _add(answers: list[Answer], answer: Answer) -> None:
     if answer not in answers:
         answers.append(answer)
         return
-    # Several transforms may make the same response, with different categories. The response becomes a single
-    # answer with all of these transforms, categories and minimal pairs.
+    # Several transforms may make the same response, with different error categories. Keep the response once,
+    # with all its transforms, categories and minimal pairs.
     at = answers.index(answer)
     there = answers[at]
     categories, transforms, pairs = (

@@ -131,8 +131,8 @@ class NegativeDataset:
             # made again, in a new folder.
             folder = self._cache / self._digest() if self._cache and cached else self.folder / "all"
             return self._stored(folder, self._read())
-        # Read files and iterables only once. Call functions in each epoch, and add the negatives that they
-        # make to the negatives from files and iterables.
+        # Read the records of files and iterables only once, and keep them on disk. Functions make new
+        # negatives for each epoch, which are added to these records.
         fixed = self.folder / "fixed.jsonl"
         if not fixed.exists():
             with open(unfinished := fixed.with_suffix(".tmp"), "wb") as file:
@@ -164,7 +164,7 @@ class NegativeDataset:
             raise InputError(f"there are no negatives of the split {strange[0]!r}; available: {there}")
 
     def _not_held_out(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield entries whose split is not held out. Add the texts of held-out splits to `_held_out`."""
+        """Yield the entries that do not belong to a held-out split. Hold out the texts of the others."""
         for entry in entries:
             self._seen.add(entry.split)
             if entry.split in self._splits:

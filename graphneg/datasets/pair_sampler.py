@@ -196,7 +196,8 @@ class PairSampler:
         self._unused: Counter[str] = Counter()
         known: set[str] = set()
         for index, group in enumerate(groups):
-            # Collect all sources, transforms and categories, to report a name in the mix that does not occur.
+            # Collect all names of sources, transforms and categories. A name in the mix that is not among
+            # them is an error, which is reported below.
             known.update(name for answer in group.negatives for name in answer.names)
             twins = sum(answer.source == TWIN for answer in group.positives)
             known.update([TWIN] * (twins > 0))
@@ -272,13 +273,13 @@ class PairSampler:
         return (draw for index in self._kept for draw in self.draws_of(index, epoch, shortfall))
 
     def shuffled(self, epoch: int) -> list[int]:
-        """Return the groups that are used, in a random order that depends on the epoch.
+        """Return the indices of the groups to draw from, in a random order that depends on the epoch.
 
         Args:
             epoch: The epoch number, from 0.
 
         Returns:
-            Indices of groups in `groups`.
+            Indices in the attribute `groups`.
         """
         name = str(epoch)
         return sorted(self._kept, key=lambda index: number(self._seed, "group", name, self.groups[index].id))
@@ -336,8 +337,8 @@ class PairSampler:
                 result = [Draw(index, index, slot, TWIN) for slot in self._twins(group, pairs, amount, epoch)]
             else:
                 result = [Draw(index, index, -1 - slot, name) for slot in drawn[name]]
-            # Missing responses are only counted. Drawing some responses twice instead would change the
-            # balance of the mix.
+            # If there are too few responses, only count the missing ones. If some responses were drawn twice
+            # instead, the mix would have other proportions.
             if len(result) < amount:
                 shortfall.contexts[name] += 1
                 shortfall.responses[name] += amount - len(result)
@@ -357,8 +358,8 @@ class PairSampler:
         }
         drawn: dict[str, list[int]] = {}
         taken: set[int] = set()
-        # A negative may match several names in the mix, for example its source and its transform, but it is
-        # drawn for only one of them. Start with the name that matches the fewest negatives.
+        # A negative may match several names in the mix, for example its source and its transform, but is
+        # drawn only once. So first serve the name that has the fewest negatives to choose from.
         for name in sorted(matching, key=lambda name: len(matching[name])):
             amount = self.mix.negatives[name]
             drawn[name] = self._turns(group.id, name, matching[name], amount, epoch, taken)
@@ -402,8 +403,8 @@ class PairSampler:
         response in another group with the same context. It is also rejected if its own context is nearly
         equal to this context.
         """
-        # If another group has the same context, the correct responses of that group are also correct in this
-        # group.
+        # Other groups may have the same context as this group. Their correct responses are correct for this
+        # group, too.
         copies = [self.groups[at] for at in self._copies.get(index, ()) if at != index]
         right = NearTexts(answer.text for each in (group, *copies) for answer in each.positives)
         words = word_hashes("\n".join(group.context))
@@ -418,8 +419,8 @@ class PairSampler:
             text = answer.text
             key = match_key(text)
             if other != index and key not in taken and text not in right:
-                # Skip a reply to a nearly equal context, because it may also be a correct response to this
-                # context.
+                # A reply to a nearly equal context may also be a correct reply to this context, so do not use
+                # it as a negative.
                 if are_near(words, word_hashes("\n".join(self.groups[other].context))):
                     continue
                 taken.add(key)
@@ -711,7 +712,8 @@ class Epochs:
             # Sort the pairs by the length of their contexts, so that a batch needs little padding.
             pairs = sorted(pairs, key=lambda pair: sum(map(len, pair.context)))
             batches = [pairs[at : at + self._batch] for at in range(0, len(pairs), self._batch)]
-            # Shuffle the batches by a hash. Otherwise, training would see short contexts first.
+            # Shuffle the batches by sorting them by a hash. Otherwise, training would first see all short
+            # contexts and then all long contexts.
             batches.sort(key=lambda some: number(0, "batch", some[0].id))
             self._sorted, self._window = [pair for some in batches for pair in some], window
         return self._sorted[within]

@@ -127,7 +127,7 @@ class Pairs:
         self._epoch = self._index = 0
 
     def __iter__(self) -> Iterator[Pair]:
-        """Yield the remaining pairs of the current epoch. Then move on to the next epoch."""
+        """Yield the remaining pairs of the current epoch. The next iteration yields the next epoch."""
         pairs = self.epoch(self._epoch)
         while self._index < len(pairs):
             pair = pairs[self._index]
@@ -187,7 +187,8 @@ class Pairs:
         if self._sampler is None or self._sampler.groups is not groups:
             mix = self._mix
             if mix is None:
-                # The default mix draws one wrong response from each source.
+                # If the user gives no mix, draw one correct response per context and one wrong response from
+                # each source.
                 sources = sorted({answer.source for group in groups for answer in group.negatives})
                 mix = Mix(1, dict.fromkeys(sources or [RANDOM], 1))
             left_out, unusable = groups.held_out, groups.unusable
@@ -379,7 +380,7 @@ class Pairs:
         left_out = 0
 
         def rows() -> Iterator[Row]:
-            """Yield the rows for all contexts. Each row has a correct response and some negatives."""
+            """Yield rows, each with the text of a context, a correct response and some negatives."""
             nonlocal left_out
             size = len(names)
             for index in sampler.shuffled(epoch):

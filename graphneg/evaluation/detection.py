@@ -152,7 +152,7 @@ def evaluate_detection(
 
 
 def _figures(labels: NDArray[Any], scores: NDArray[Any], threshold: float) -> list[float]:
-    """Return the values of all `MEASURES`, in this order; NaN for each if only one class is present."""
+    """Return the values of all `MEASURES`, in this order; all NaN if the labels contain only one class."""
     import numpy as np
 
     held, dropped = labels == 1, labels == 0

@@ -156,9 +156,9 @@ def scores_of_kind(
 
 
 def _places(context: LabelledContext, kind: str, by: str) -> Sequence[int]:
-    """Return the indices of one kind of wrong response in the context's ``responses``."""
-    # The context stores the indices of the wrong responses for each transform and error category. Compute the
-    # indices for a source from the order of ``responses``.
+    """Return the indices in ``context.responses`` of the wrong responses of one kind."""
+    # For each transform and error category, the context stores the indices of its wrong responses. For a
+    # source, compute the indices: they follow from the order of `responses`.
     if by != SOURCE:
         return context.parts.get((by, kind), ())
     # ``responses`` begins with the correct responses. The wrong responses follow, grouped by source.

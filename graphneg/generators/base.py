@@ -623,9 +623,9 @@ def _contexts(
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}
-    # If another dialogue begins with the same turns as this one, its next turn is a correct reply here, too.
-    # Collect such replies for all turns, because some generators edit earlier turns. Also collect the
-    # replies to the whole dialogue, because a loaded response may answer the last turn.
+    # Another dialogue may begin with the same turns as this one. Its next turn is then a correct reply here,
+    # too. Collect such replies for each turn, because some generators edit earlier turns, and for the end of
+    # the dialogue, because a loaded response may answer the last turn.
     for turn in {*numbers, last + 1}:
         if copied is not None and (replies := copied.replies(dialogue.id, turn)):
             copies[turn] = replies

@@ -355,7 +355,7 @@ def _refusal(context: Context, question: Question, reply: CounterfactualReply, l
 
 
 def _candidate(question: Question, reply: CounterfactualReply, right: bool) -> Candidate:
-    """Convert a generated reply into a candidate, with label 1 if ``right`` is true and 0 otherwise."""
+    """Convert a reply of the model into a candidate, with label 1 if ``right`` is true, otherwise 0."""
     details = {
         # The id of a question consists of the id of a reply and a keyword, such as "d#2~milk". Store the id
         # of the reply.

@@ -125,7 +125,8 @@ class DialogueBaseline(Generator):
         if not context.positives:
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))
-        # An insertion makes the dialogue one turn longer, so the list of speakers needs one more entry.
+        # Inserting an utterance makes the dialogue one turn longer. So also determine the speaker of the turn
+        # after the last.
         speakers = (*(turn.speaker for turn in turns), next_speaker(turns))
         # A shuffle may by chance restore the original order, so the original dialogue counts as already seen.
         seen = {_key(turn.text for turn in turns)}

@@ -220,7 +220,7 @@ class Generated(NegativeStream):
         copied = copied_contexts(self._store)
         parts = context_batches(self._store, asked.contexts, batch, skip, self.resumed.last, copied)
         if generator.prefetches:
-            # While the server answers the prompts of one batch, the prompts of the next batch are built.
+            # Prepare the prompts of the next batch while a server answers the prompts of this batch.
             parts = prefetch_map(lambda part: _prefetched(part, generator, asked), parts, PREFETCHED)
         for part in parts:
             for id in part.without:
@@ -316,7 +316,7 @@ def _require_list(value: Any, name: str) -> None:
 
 
 def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> ContextBatch:
-    """Call `Generator.prefetch` for a batch of contexts, and return the batch unchanged."""
+    """Let the generator prefetch answers for a batch of contexts. Return the batch, unchanged."""
     with generator_errors(generator.name, generator):
         generator.prefetch(part.contexts, asked.per_context, asked.seed)
     return part

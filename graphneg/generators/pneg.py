@@ -137,7 +137,7 @@ class PnegOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _ContextResponses(Gap):
-    """A context, and the responses that were accepted for it so far, each with its scores."""
+    """A context, with the responses that were accepted for it so far and the scores of each response."""
 
     texts: list[tuple[str, dict[str, float]]] = field(default_factory=list[tuple[str, dict[str, float]]])
 
@@ -216,8 +216,8 @@ class PnegGenerator(WritingGenerator):
         amount, prompts = self._options.responses, list[Prompt]()
         wanted: list[tuple[_ContextResponses, Sequence[IrrelevantResponses]]] = []
         for each in asked:
-            # Each prompt asks for `amount` responses. Divide the number of missing responses by it, rounded
-            # up, to get the number of prompts.
+            # Send as many prompts as are needed for the missing responses: their number divided by `amount`,
+            # the number of responses per prompt, rounded up.
             for call in range(-(-each.count_missing(per_context) // amount)):
                 id = f"{each.context.id}/{draw}/{call}"
                 # As in Lee et al. (2022), the examples are chosen again for each prompt.

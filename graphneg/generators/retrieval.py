@@ -226,7 +226,7 @@ class BankGenerator(Generator):
 
     @abstractmethod
     def prepare(self) -> Candidates:
-        """Read the responses to search, and return a function that yields candidates, best first."""
+        """Read the bank of responses. Return a function that yields candidates for a context, best first."""
 
     def bank(self) -> list[BankEntry]:
         """Read the bank, that is, the responses that the options ``most`` and ``corpora`` select."""
@@ -283,8 +283,8 @@ class RandomGenerator(BankGenerator):
             new = NewTexts(context)
             for slot in range(per_context):
                 start = number(seed, self.name, context.id, str(slot))
-                # If the entry at the random position is rejected, try the entries after this position, and
-                # then the entries from the beginning of the bank.
+                # Begin at a random entry of the bank. If it is rejected, try the entries after it and, after
+                # the end of the bank, those from its beginning.
                 around = (entries[(start + step) % len(entries)] for step in range(len(entries)))
                 yield from map(_candidate, islice(filter(new.take_entry, around), 1))
 

@@ -321,7 +321,7 @@ class SelectionCriteria:
             raise InputError(f"per_context must be at least 1, not {self.per_context}")
 
     def refusal(self, record: Negative) -> str | None:
-        """Return the reason why a scored record is dropped.
+        """Return why a record is dropped, judging by its perplexities.
 
         Args:
             record: Record whose scores include both perplexities.
@@ -395,9 +395,9 @@ class Selected(NegativeStream):
         self._progress.advance(skip)
         while part := list(islice(contexts, self._batch)):
             kept = list(self._kept([records for _, records in part]))
-            # Map each context to its position in the input file. The merge of shards sorts the records by
-            # these positions. If a context occurs at several positions, use the first. A dict keeps the last
-            # value of a key, so go through the positions in reverse.
+            # When shards are merged, records are sorted by the position of their context in the input file.
+            # If a context occurs at several positions, use the first. A dict keeps the last value of a key,
+            # so go through the positions in reverse.
             places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
@@ -456,7 +456,7 @@ class Selected(NegativeStream):
         ]
         for records in contexts_of(scored):
             fine = [record for record in records if self._is_kept(record, self._selection.refusal(record))]
-            # As in CAPT (Ou et al. 2022), the responses to a context are ranked by backward perplexity.
+            # As in CAPT (Ou et al. 2022), sort the responses to a context by their backward perplexity.
             fine.sort(key=lambda record: (record.scores[BACKWARD], record.id))
             most = self._selection.per_context or len(fine)
             for rank, record in enumerate(fine):

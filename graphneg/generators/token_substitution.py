@@ -105,7 +105,7 @@ class TokenSubstitutionGenerator(BankGenerator):
         return self._options
 
     def prepare(self) -> Candidates:
-        """Return a function that yields candidates, each an edited correct response to a context."""
+        """Return a function that edits correct responses to a context and yields them as candidates."""
         source = self._model or known_words(entry.text for entry in self.bank())
 
         def substituted(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
@@ -216,7 +216,7 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
         return word.lower() if is_whole else ""
 
     def most_likely_words(words: Sequence[str], at: int) -> Sequence[str]:
-        """Return the words that the model predicts at index ``at``, most likely first."""
+        """Return words that the model predicts in place of the word at index ``at``, most likely first."""
         text = "".join([*words[:at], tokenizer.mask_token, *words[at + 1 :]])
         # Process one text at a time, because the last bits of the logits would depend on the other texts in a
         # batch.

@@ -394,7 +394,7 @@ class PolyEncoder(EncoderRanker):
         return self._tokens("response", responses, self.response_tokens, "right")
 
     def _tokens(self, side: str, texts: Sequence[str], most: int, cut: str) -> dict[str, Tensor]:
-        """Tokenize contexts or responses. ``cut`` is the side on which long texts are truncated."""
+        """Tokenize contexts or responses. Long texts are truncated on the side ``cut`` (left or right)."""
         self.tokenizer.truncation_side = cut
         result: Any = self.tokenizer(
             list(texts), truncation=True, max_length=most, padding=True, return_tensors="pt"

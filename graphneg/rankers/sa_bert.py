@@ -259,7 +259,7 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
 
 
 def _segment_table(network: Any) -> tuple[Any, str, Any]:
-    """Find the table of segment embeddings. Return its parent module, its attribute name, and the table."""
+    """Return the table of segment embeddings, preceded by its parent module and its attribute name."""
     for path, module in network.named_modules():
         if path.rpartition(".")[2] == _TABLE and module.num_embeddings in (1, SEGMENTS, _TYPES):
             above, _, name = path.rpartition(".")

@@ -390,8 +390,8 @@ def _closed(
         Pairs of a measure and a share. Nothing if the share is undefined.
     """
     own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
-    # The gap is the difference between the results of the sources "random" and "human". It is unknown if one
-    # of these sources was not compared.
+    # A source closes a share of the gap between the results of "random" and "human". The gap is unknown if
+    # one of these two sources was not compared.
     if name in (RANDOM, HUMAN) or own is None or nothing is None or everything is None:
         return
     for measure in GAPS:

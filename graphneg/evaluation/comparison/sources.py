@@ -315,9 +315,9 @@ class NegativeCache:
         note = RunNote(out.with_suffix(".json"), fingerprint(facts))
         if out.is_file() and note.state == "same":
             return out
-        # First write all negatives to a temporary file, which the next call continues if this call is
-        # interrupted. Then copy them to the final file, without texts that training must not contain, such as
-        # correct responses to test contexts.
+        # First write all negatives to a temporary file. If this call is interrupted, the next call continues
+        # this file. Then copy the negatives to the final file, without those that training must not contain,
+        # such as correct responses to test contexts.
         raw = out.with_name(f"{source.name}.raw.jsonl")
         try:
             self._stream(source, options).to_jsonl(raw, overwrite=True)

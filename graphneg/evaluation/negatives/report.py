@@ -227,7 +227,7 @@ def drawings(report: Report) -> list[Drawing]:
 
 
 def _areas(report: Report, cue: str) -> Mapping[str, float]:
-    """Return the AUC of a cue, such as the length, for each row of the report, keyed by row name."""
+    """Return the AUC of a cue, such as length, for the rows of the report in which it was measured."""
     areas = {line.name: line.cue_auc.get(cue) for line in report.lines}
     return {name: area for name, area in areas.items() if area is not None}
 

@@ -114,7 +114,8 @@ def measured(negative: Negative) -> MeasuredTexts:
         # two may differ in any turn.
         return MeasuredTexts((), (), right if target == RESPONSE else None)
     context, response = negative.original.context, negative.original.response
-    # If a response was retrieved or generated instead of edited, the record has no original text.
+    # A record has an original text only if its response was edited, not if the response was retrieved or
+    # generated.
     known = context is not None or response is not None
     before = (
         *(turn.text for turn in (negative.context if context is None else context)),
@@ -157,7 +158,8 @@ def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])
         return
-    # The numbers of turns differ, so turns were added or removed. Align the two dialogues.
+    # The dialogues have different numbers of turns, so turns were added or removed. Find out which turns
+    # correspond to each other.
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind in ("replace", "insert"):
             # If two turns were replaced by three, pair the first two new turns with the two old turns. The
@@ -421,7 +423,7 @@ class NegativeStatistics:
             for record in records:
                 self._add(record, rows)
             counts = [dict(rows.execute(query).fetchall()) for query in (_AGAIN, _ELSEWHERE, _RIGHT)]
-        # Sort the row for all categories of a source before the rows for single categories.
+        # In the report, the row for all categories of a source comes before its rows for single categories.
         order = sorted(
             self.wrong, key=lambda key: (key.source, key.target, key.category != ALL, key.category)
         )

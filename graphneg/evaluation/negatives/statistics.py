@@ -130,7 +130,7 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
         return (embedder.embed([text.text for text in some]) * embedder.embed(others)).sum(axis=1).tolist()
 
     def ask(label: str, texts: list[Text], model: _Asked) -> dict[Text, float]:
-        """Score texts in chunks with a model, and drop scores that are not finite."""
+        """Return the scores of the texts by a model. Leave out scores that are infinite or not a number."""
         bar.start(label, len(texts), "texts")
         answers: dict[Text, float] = {}
         for start in range(0, len(texts), _CHUNK):

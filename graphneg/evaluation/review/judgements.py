@@ -198,8 +198,8 @@ class Judgements:
         try:
             connection = _connected(path)
             found = connection.execute("SELECT facts FROM review").fetchone()
-            # `create` writes the tables and the review set in one transaction. Without the review set, the
-            # file cannot be used.
+            # `create` writes the tables and the review set together. If the review set is missing, `create`
+            # was interrupted, and the file cannot be used.
             if found is None:
                 raise InputError(f"{path}: an unfinished file of judgements; remove the file and start again")
             opened = cls(path, review_set_of(str(found[0]), path), connection)

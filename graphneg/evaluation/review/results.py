@@ -176,7 +176,7 @@ class Results:
 
     @property
     def open(self) -> int:
-        """The number of judged items without a label."""
+        """The number of items that were judged but have no label, because the annotators disagree."""
         return len({*self.by_row, *self.adjudications}) - len(self.labels)
 
     def _lines(self, names: Callable[[Item], Iterable[str]]) -> list[Line]:
@@ -212,10 +212,10 @@ class Results:
         return found
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the results as a dict that can be written as JSON. Estimates are ``{value, low, high}``."""
+        """Return the results as a dict that can be written as JSON. Shares are ``{value, low, high}``."""
 
         def plain(line: Line) -> dict[str, Any]:
-            """Convert the results for one source or transform into a dict."""
+            """Convert a line of a result table, for one source or transform, into a dict."""
             shares = {name: share._asdict() for name, share in line.shares.items()}
             return {"name": line.name, "read": line.read, **shares}
 

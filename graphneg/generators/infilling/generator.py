@@ -286,7 +286,8 @@ class MaskAndFillGenerator(WritingGenerator):
             found = [Original("retrieved", one.text, one.provenance["source"]) for one in similar]
             sources = [
                 shuffled(rights, seed, "responses", context.id)[:most],
-                # Take the last turns of the context, because their words are closest to a response.
+                # Prefer the last turns of the context, because a reply to the context has more in common with
+                # them.
                 said[::-1][:most],
                 found,
             ]

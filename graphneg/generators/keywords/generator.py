@@ -255,7 +255,7 @@ class KeywordGenerator(WritingGenerator):
         return [pending for pending in all_pending if pending.history is not None]
 
     def _write(self, all_pending: Sequence[_PendingNegative], draw: int, seed: int) -> None:
-        """Let the model write texts for each missing negative. Keep usable texts, sorted by their losses."""
+        """Let the model write texts for each missing negative. Add usable texts to ``texts``, best first."""
         prompts: list[Prompt] = []
         for pending in all_pending:
             # The id contains the number of the prompt for this negative (`draw`), so that each prompt has

@@ -240,7 +240,8 @@ class Histories:
         """
         others: list[str | None] = []
         for context, id in zip(contexts, ids, strict=True):
-            # If the context's own dialogue is not in the store, it need not be excluded from the draw.
+            # The context's own dialogue must not be drawn. If it is not in the store, `own` is an index that
+            # no dialogue has.
             own = self._index_of_dialogue.get(context.dialogue, len(self._dialogue_ids))
             amount = len(self._dialogue_ids) - (context.dialogue in self._index_of_dialogue)
             index = number(seed, "history", id) % max(amount, 1)

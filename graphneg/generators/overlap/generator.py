@@ -261,8 +261,8 @@ class OverlapGenerator(Generator):
         require_part(self._store, SENTENCES)
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
         pool_anecdotes(self._store, self.options, progress)
-        # New sentences change the frequencies of terms, so discard the `Pool` object. A new object is created
-        # when sentences are needed.
+        # Adding sentences has changed the frequencies of terms. Discard the `Pool` object, which stores them;
+        # `_queries` creates a new one.
         self._pool, self._seed, self._begun = None, None, True
         if self.options.max_scene_cosine is not None:
             self._scenes = Scenes(self._store, self.options.max_scene_cosine)
@@ -358,8 +358,8 @@ class OverlapGenerator(Generator):
             pool.keep(samples)
             for query in part:
                 self._fill_shortlists(query, pool)
-                # Cosines and denoiser scores are computed for the sentences of all contexts together, in
-                # large batches, so collect the contexts first.
+                # If sentences must be compared or scored by a model, first collect the sentences of all
+                # contexts, because a model is faster on large batches.
                 if compared:
                     query.lists = list(map(list, query.lists))
                     asked.append(query)

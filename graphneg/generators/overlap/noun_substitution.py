@@ -81,7 +81,7 @@ class NounSubstitution:
         # word.
         nouns = (at for at in _nouns(graph, candidate.text) if at[0].concept not in shared)
         for (noun, takes), word in product(nouns, [word for word in words if word not in said]):
-            # The object of "eat" must be food, so "soup" may replace "bread", but "court" may not.
+            # For example, the object of "eat" must be food: "soup" may replace "bread", but "court" may not.
             if (noun_cluster(word) or word) not in takes:
                 continue
             edit = Edit(
@@ -112,8 +112,8 @@ class NounSubstitution:
         found: dict[str, list[str]] = {id: [] for id in distinct}
         for (id, text), graph in zip(turns, self._graphs([text for _, text in turns]), strict=True):
             if graph is not None:
-                # The selectional preferences of a predicate are noun classes, so use only nouns whose class
-                # is known.
+                # Whether a noun can replace another noun depends on its noun class ("court" is no food). So
+                # use only nouns whose class is known.
                 known = zip(graph.nodes, facts(graph, text), strict=True)
                 found[id] += [
                     node.concept or "" for node, of in known if of.get("topical") and of.get("noun_class")

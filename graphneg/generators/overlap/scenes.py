@@ -149,7 +149,7 @@ class Scenes:
         Returns:
             True if the sum of the weights of the terms (their inverse document frequencies) is high enough.
         """
-        # In a small store, even the rarest terms have low weights, so the minimum sum is lower.
+        # In a small store, even the rarest terms have low weights. So require less weight there.
         return sum(map(self._weight, terms)) >= min(
             _MIN_NEW_WEIGHT, _UNSEEN_TERM_FACTOR * log(1 + len(self._said))
         )
@@ -251,7 +251,8 @@ class TopicFilter:
             True if the sentence is about a different scene, so that it can be used as a wrong response.
         """
         dialogue = sentence.dialogue
-        # A dialogue may have many sentences in the pool, so cache the result of the check for each dialogue.
+        # A dialogue may have many sentences in the pool. So check only once per dialogue whether its scene is
+        # a different one, and cache the result.
         if dialogue and dialogue not in self._is_different:
             self._is_different[dialogue] = self._has_other_scene(dialogue)
         if dialogue and not self._is_different[dialogue]:
@@ -268,7 +269,7 @@ class TopicFilter:
         )
 
     def _has_other_scene(self, dialogue: str) -> bool:
-        """Return whether a dialogue has a different scene than the context and is no copy of its dialogue."""
+        """Return whether a dialogue is from another conversation and has another scene than the context."""
         scenes = self._scenes
         if scenes.conversation_id(dialogue) == self._talk or not self._rare.isdisjoint(
             scenes.terms_of_dialogue(dialogue)

@@ -201,7 +201,7 @@ class OverlapOptions:
             )
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of the Cypher queries that select sentences by length and first word."""
+        """Return the conditions on length and first word of a sentence, as parameters for Cypher queries."""
         return {
             "least": self.min_words,
             "most": self.max_words,
@@ -325,8 +325,8 @@ def target_profiles(
         many = conditions.query_terms * (_QUERY_TERM_FACTOR if shared > 2 else 1)
         if shared:
             own, others = (of_last, before) if last else (before, of_last)
-            # The search for each negative starts with a different term, so that the negatives for a context
-            # differ from each other.
+            # Each negative begins its search with another term, so that the context's negatives differ from
+            # each other.
             terms = (_cyclic_slice(own, used[last], many) + others)[:many]
             used[last] += 1
         else:
@@ -579,8 +579,8 @@ def shortlist(
         listed: set[str] = set()
         for distance, chance, sentence in ranked():
             key = words_key(sentence.text)
-            # Skip a sentence that has the same words as a turn, a correct response or a sentence on the
-            # shortlist.
+            # Skip a sentence that repeats a turn of the context, a correct response or an earlier sentence of
+            # the shortlist.
             if key in known_keys or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)
