@@ -647,7 +647,7 @@ class Epochs:
     """
 
     def __init__(self, draws: Draws, epochs: int, batch: int) -> None:
-        """Draw the pairs of each epoch once, to count them.
+        """Count the pairs of all epochs. For this, each epoch is drawn once.
 
         Args:
             draws: Function that draws the pairs of an epoch.

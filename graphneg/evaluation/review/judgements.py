@@ -56,8 +56,8 @@ CREATE TABLE judgement (
     at REAL NOT NULL, step INTEGER NOT NULL, PRIMARY KEY (item, annotator)
 );
 """
-# Stores a row for an item and annotator, or replaces the existing row. The value of `step` in the new row is
-# one more than the highest `step` in the table.
+# Store a judgement, or replace the earlier one by the same annotator for the same item. Number the writes in
+# the column `step`: the new row gets the highest number so far plus one.
 _PUT = """
 INSERT INTO judgement (item, annotator, state, answers, comment, at, step)
 VALUES (?, ?, ?, ?, ?, ?, 1 + (SELECT coalesce(max(step), 0) FROM judgement))
