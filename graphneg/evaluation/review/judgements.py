@@ -56,8 +56,8 @@ CREATE TABLE judgement (
     at REAL NOT NULL, step INTEGER NOT NULL, PRIMARY KEY (item, annotator)
 );
 """
-# Store a judgement, or replace the earlier one by the same annotator for the same item. Number the writes in
-# the column `step`: the new row gets the highest number so far plus one.
+# Store the state of an item for an annotator (shown, skipped or judged) in place of its earlier state. Number
+# the writes in the column `step`: the new row gets the highest number so far plus one.
 _PUT = """
 INSERT INTO judgement (item, annotator, state, answers, comment, at, step)
 VALUES (?, ?, ?, ?, ?, ?, 1 + (SELECT coalesce(max(step), 0) FROM judgement))
