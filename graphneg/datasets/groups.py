@@ -110,7 +110,11 @@ class Answer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names by which a `Mix` can select the response: ``transforms``, ``category`` and ``source``."""
+        """The names under which a `Mix` can ask for the response: its transforms, category and source.
+
+        For example, a response of the recipe ``deam`` may have the names ``polarity_flip``, ``C-cont`` and
+        ``deam``.
+        """
         return (*self.transforms, self.category, self.source)
 
 
@@ -229,7 +233,7 @@ def without_unusable(group: Group) -> Group:
         for answer in group.negatives
         if (key := match_key(answer.text)) and not (key in known and _has_context_of(answer, group))
     ]
-    # Usually no response is dropped. Then return the given group instead of a copy.
+    # Usually, all responses of the group are usable. Then return the group itself instead of a copy.
     if len(right) + len(wrong) == group.size:
         return group
     return Group(group.id, group.context, right, wrong)
@@ -279,8 +283,8 @@ def labelled_context(group: Group) -> LabelledContext:
         by_source[answer.source].append(answer)
     parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     edited: dict[int, tuple[str, ...]] = {}
-    # Leave out twins that follow an edited context. They may be wrong in the unedited context of
-    # the group.
+    # A twin is a correct response that was made together with a negative. Leave out a twin whose context was
+    # edited: it may be wrong in the unedited context of the group.
     right = tuple(dict.fromkeys(answer.text for answer in group.positives if answer.context is None))
     # In `LabelledContext.responses`, wrong responses come after the correct responses, so the first wrong
     # response has the number of correct responses as its index.
@@ -328,14 +332,15 @@ class ContextWriter:
 
     @property
     def form(self) -> Form:
-        """The value for the parameter ``form`` of `graphneg.editing.export.export`.
+        """The DailyDialog++ format, to be passed as ``form`` to `graphneg.editing.export.export`.
 
-        Each access to this property reads the files of negatives again and sets the counts to zero.
+        Each access to this property starts a new export: it reads the files of negatives again, and sets
+        ``incomplete``, ``edited`` and ``unusable`` to 0.
         """
         return Form(DAILYDIALOG_PP, self._lines(), _write_contexts)
 
     def _lines(self) -> Callable[[Store, Sequence[StoredDialogue]], Iterator[tuple[str, Any]]]:
-        """Read the files of negatives. Return a function that converts dialogues into lines of the output."""
+        """Read the negatives. Return a function that converts dialogues into lines of the exported file."""
         self.incomplete = self.edited = self.unusable = 0
         self._entries = {}
         for entry in chain.from_iterable(map(entries_of, self.negatives)):
@@ -354,7 +359,7 @@ class ContextWriter:
 
     @property
     def duplicated(self) -> int:
-        """The number of records that were not written because their dialogue or turn was not exported."""
+        """The number of records that were not written, because their turn is in no exported dialogue."""
         return sum(map(len, self._entries.values()))
 
     def _contexts(
@@ -369,13 +374,13 @@ class ContextWriter:
             for one in responses.get(dialogue.id, ()):
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
-                # Remove the records of this turn from `_entries`, because they are written now. `duplicated`
-                # counts the records that are still in `_entries` at the end.
+                # Take the records of this turn out of `_entries`, because they are written now. The records
+                # that are left at the end are not written at all; `duplicated` counts them.
                 given = self._entries.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
-                # `found[at]` contains alternatives to turn `at`, so the context consists of all earlier
-                # turns.
+                # The responses in `found[at]` could take the place of turn number `at`, so their context is
+                # all turns before `at`.
                 turns = tuple(text for turn, text in said.items() if turn < at)
                 right = dict.fromkeys([said[at]] if at in said else [])
                 wrong: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -411,7 +416,7 @@ def _write_contexts(lines: Iterable[Any], out: Path) -> int:
         for line in lines:
             file.write(json_line(line) + "\n")
             count += 1
-    # Raise an error now. Training with an empty file would fail later with a less helpful message.
+    # Report an empty file now. A later training with this file would fail with a less helpful message.
     if not count:
         raise InputError(
             "no context has both correct and wrong responses: give files of negatives, or load a corpus "
@@ -492,8 +497,8 @@ def entry_from_record(record: Negative, where: str) -> Entry:
     """
     if record.label not in (0, 1):
         raise InputError(f"{where}: the label is {record.label!r}, but must be 1 (correct) or 0 (wrong)")
-    # `record.context` contains the turns as edited. `original.context` contains the turns before the edit; it
-    # is None if no turn of the context was edited.
+    # `record.context` contains the turns after the edit, and `original.context` contains them before the
+    # edit. If no turn was edited, `original.context` is None.
     own = tuple(turn.text for turn in record.context)
     original = record.original.context
     context = own if original is None else tuple(turn.text for turn in original)
@@ -519,7 +524,8 @@ def add_entry(group: Group, entry: Entry) -> None:
         entry: The entry. If the group already contains the wrong response of the entry, only the categories
             and transforms of the entry are added.
     """
-    # `Answer.context` is None if the context was not edited.
+    # Store the context of a response only if the context was edited. None stands for the context of the
+    # group.
     own = None if _same_turns(entry.edited_context, group.context) else entry.edited_context
     if entry.label:
         twin = entry.source == TWIN
@@ -538,8 +544,8 @@ def _add(answers: list[Answer], answer: Answer) -> None:
     if answer not in answers:
         answers.append(answer)
         return
-    # Several transforms may make the same response, with different categories. The response becomes a single
-    # answer with all of these transforms, categories and minimal pairs.
+    # Several transforms may make the same response, with different error categories. Keep the response once,
+    # with all its transforms, categories and minimal pairs.
     at = answers.index(answer)
     there = answers[at]
     categories, transforms, pairs = (

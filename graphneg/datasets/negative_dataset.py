@@ -77,8 +77,8 @@ class NegativeDataset:
             splits: Splits to hold out. Records of these splits are left out, and their responses are also
                 left out of the records of other splits.
             cache: Folder in which to store the groups if all sources are files; None for a temporary folder.
-            known_splits: The names in ``splits`` that need not occur in the records. Any other name in
-                ``splits`` that does not occur in the records is an error, which is raised when the sources
+            known_splits: Names in ``splits`` that are known to exist, for example in a store. A name that
+                occurs neither here nor in the records may be misspelled: it raises an error when the sources
                 are read.
 
         Raises:
@@ -127,11 +127,12 @@ class NegativeDataset:
             cached = self._cache is not None and all(
                 isinstance(item, str | Path) for item in self._reusable_sources
             )
-            # The name of the folder is a digest of the files. If a file changes, a new folder is made.
+            # The name of the cache folder is a digest of the files. If a file changes, the groups are thus
+            # made again, in a new folder.
             folder = self._cache / self._digest() if self._cache and cached else self.folder / "all"
             return self._stored(folder, self._read())
-        # Read files and iterables only once. Call functions in each epoch, and add the negatives that they
-        # make to the negatives from files and iterables.
+        # Read the records of files and iterables only once, and keep them on disk. Functions make new
+        # negatives for each epoch, which are added to these records.
         fixed = self.folder / "fixed.jsonl"
         if not fixed.exists():
             with open(unfinished := fixed.with_suffix(".tmp"), "wb") as file:
@@ -163,7 +164,7 @@ class NegativeDataset:
             raise InputError(f"there are no negatives of the split {strange[0]!r}; available: {there}")
 
     def _not_held_out(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield entries whose split is not held out. Add the texts of held-out splits to `_held_out`."""
+        """Yield the entries that do not belong to a held-out split. Hold out the texts of the others."""
         for entry in entries:
             self._seen.add(entry.split)
             if entry.split in self._splits:
@@ -266,7 +267,8 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
             allowed = held_out.without_held_out(group)
             left_out += group.size - allowed.size
             ends.append(ends[-1] + lines.write(msgspec.json.encode(allowed) + b"\n"))
-    # The temporary file is as large as the input, so it is removed as soon as it is no longer needed.
+    # This temporary file is as large as the input. Delete it now, to free disk space before the next files
+    # are written.
     spool.unlink()
     # Save the offsets at which the lines end. With these, a group can be read without reading the groups
     # before it.
@@ -280,7 +282,8 @@ def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
 
     hashes, offsets = array("Q"), array("Q", [0])
     for entry in entries:
-        # Write the entry to the file. Only the hash of its context and its offset remain in memory.
+        # Write the whole entry to the temporary file. Keep only two numbers in memory: the hash of the id of
+        # its group, and the offset of the entry in the file.
         hashes.append(number(0, "place", entry.group_id))
         offsets.append(offsets[-1] + spool.write(_line(entry)))
     if not hashes:
@@ -288,8 +291,9 @@ def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
     values = numpy.frombuffer(hashes, dtype=numpy.uint64)
     order = numpy.argsort(values, kind="stable")
     bounds = numpy.flatnonzero(numpy.concatenate([[True], numpy.diff(values[order]) != 0, [True]]))
-    # Each run of equal hashes is a group. Its entries are in the order of the input, because the sort is
-    # stable. Sort the groups by their first entries, so that the groups are also in the order of the input.
+    # The sort has put the entries of a group (equal hashes) next to each other, and has kept their order in
+    # the input. Visit the groups in the order of their first entries, so that the groups are also in the
+    # order of the input.
     for run in numpy.argsort(order[bounds[:-1]]):
         group: Group | None = None
         for index in order[bounds[run] : bounds[run + 1]].tolist():

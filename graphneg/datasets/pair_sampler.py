@@ -78,10 +78,9 @@ class Mix:
     Attributes:
         positives: Number of correct responses.
         negatives: Number of wrong responses, keyed by source, error category or transform. ``random`` draws
-            correct responses to other contexts and needs no records. If there are records with the source
-            ``random``, these records are drawn instead. ``twin`` draws twins, the correct counterparts of
-            negatives: "So you like tea?" for "So you don't like tea?". The twins of drawn negatives are drawn
-            first.
+            records with the source ``random`` or, if there are none, correct responses to other contexts.
+            ``twin`` draws twins. A twin is made like a negative, but without the error: "So you like tea?" is
+            the twin of "So you don't like tea?". The twins of drawn negatives come before other twins.
         weights: Weights of pairs in the loss, keyed by transform, error category or source. If several keys
             match a pair, a transform takes precedence over a category, and a category over a source.
             ``reference`` is the source of correct responses. The default weight is 1.
@@ -197,7 +196,8 @@ class PairSampler:
         self._unused: Counter[str] = Counter()
         known: set[str] = set()
         for index, group in enumerate(groups):
-            # Collect all sources, transforms and categories, to report a name in the mix that does not occur.
+            # Collect all names of sources, transforms and categories. A name in the mix that is not among
+            # them is an error, which is reported below.
             known.update(name for answer in group.negatives for name in answer.names)
             twins = sum(answer.source == TWIN for answer in group.positives)
             known.update([TWIN] * (twins > 0))
@@ -225,8 +225,8 @@ class PairSampler:
         self._own_random = RANDOM in known
         self.contexts = len(self._kept)
         borrows = RANDOM in mix.negatives and not self._own_random
-        # If responses to other contexts are drawn as negatives, they must not come from a group with the same
-        # context. `_copies` finds these groups.
+        # Random negatives are correct responses to other contexts. But several groups may have the same
+        # context, such as "Hello!". Find these groups: their responses are correct for all of them.
         self._copies = _copies(groups, self._kept) if borrows else {}
 
     def drawn(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
@@ -249,8 +249,8 @@ class PairSampler:
             pair = self.pair(draw)
             keys.append(number(self._seed, "pair", str(epoch), pair.id))
             draws.extend((draw.group, draw.response_group, draw.response_index))
-            # A position that `Pairs.state_dict` returned is valid only for the same pairs, which `Pairs`
-            # checks by comparing digests. The digest therefore includes contexts and weights.
+            # `Pairs.load_state_dict` continues at a stored position only if the digest of the pairs is still
+            # the same. The id of a pair lacks its weight and its context, so add these to the digest.
             facts = "\0".join((pair.id, str(pair.weight), *pair.context, ""))
             digest.update(facts.encode("utf-8", "surrogatepass"))
             sources[pair.source] += 1
@@ -273,13 +273,13 @@ class PairSampler:
         return (draw for index in self._kept for draw in self.draws_of(index, epoch, shortfall))
 
     def shuffled(self, epoch: int) -> list[int]:
-        """Return the groups that are used, in a random order that depends on the epoch.
+        """Return the indices of the groups to draw from, in a random order that depends on the epoch.
 
         Args:
             epoch: The epoch number, from 0.
 
         Returns:
-            Indices of groups in `groups`.
+            Indices in the attribute `groups`.
         """
         name = str(epoch)
         return sorted(self._kept, key=lambda index: number(self._seed, "group", name, self.groups[index].id))
@@ -337,8 +337,8 @@ class PairSampler:
                 result = [Draw(index, index, slot, TWIN) for slot in self._twins(group, pairs, amount, epoch)]
             else:
                 result = [Draw(index, index, -1 - slot, name) for slot in drawn[name]]
-            # Missing responses are only counted. Drawing some responses twice instead would change the
-            # balance of the mix.
+            # If there are too few responses, only count the missing ones. If some responses were drawn twice
+            # instead, the mix would have other proportions.
             if len(result) < amount:
                 shortfall.contexts[name] += 1
                 shortfall.responses[name] += amount - len(result)
@@ -348,18 +348,18 @@ class PairSampler:
         """Draw as many negatives of a context as the mix requires for an epoch.
 
         Returns:
-            The indices of the drawn negatives, keyed by source, error category or transform. No index occurs
-            twice.
+            The indices of the drawn negatives in ``group.negatives``, keyed by the name in the mix. No index
+            occurs twice, even if a negative matches several names.
         """
-        # A name in the mix may be a source, an error category or a transform. For each name, list the
-        # negatives that the name selects.
+        # A name in the mix may be a source, an error category or a transform. List the negatives for each
+        # name: the name "deam" gets all negatives of the recipe `deam`.
         matching = {
             name: [(slot, item) for slot, item in wrong if name in item.names] for name in self.mix.negatives
         }
         drawn: dict[str, list[int]] = {}
         taken: set[int] = set()
-        # A negative may match several names in the mix, for example its source and its transform, but it is
-        # drawn for only one of them. Start with the name that matches the fewest negatives.
+        # A negative may match several names in the mix, for example its source and its transform, but is
+        # drawn only once. So first serve the name that has the fewest negatives to choose from.
         for name in sorted(matching, key=lambda name: len(matching[name])):
             amount = self.mix.negatives[name]
             drawn[name] = self._turns(group.id, name, matching[name], amount, epoch, taken)
@@ -367,10 +367,10 @@ class PairSampler:
         return drawn
 
     def _twins(self, group: Group, pairs: Set[str], amount: int, epoch: int) -> list[int]:
-        """Return the indices of ``amount`` twins to use in an epoch.
+        """Return the indices in ``group.positives`` of up to ``amount`` twins to use in an epoch.
 
-        A negative and its twin belong to the same minimal pair. Twins from the minimal pairs in ``pairs``
-        come before all other twins.
+        A twin is the correct counterpart of a negative. The two are a minimal pair and share its id. Twins
+        with an id in ``pairs`` (the minimal pairs of the drawn negatives) come before all other twins.
         """
         twins = [(slot, answer) for slot, answer in enumerate(group.positives) if answer.source == TWIN]
         own = [item for item in twins if not pairs.isdisjoint(item[1].pairs)]
@@ -386,10 +386,10 @@ class PairSampler:
         epoch: int,
         taken: Collection[int] = (),
     ) -> list[int]:
-        """Return the indices of the answers to use in an epoch.
+        """Return the indices of up to ``amount`` of the responses in ``answers``, to use in an epoch.
 
-        The answers are sorted by hash, and each epoch starts where the previous epoch stopped. Indices in
-        ``taken`` are skipped.
+        The responses are sorted by hash. Each epoch starts where the previous epoch stopped; after the last
+        response, it continues with the first. Indices in ``taken`` are skipped.
         """
         order = sorted(answers, key=lambda item: number(self._seed, "answer", id, name, item[1].text))
         start = epoch * amount % max(1, len(order))
@@ -403,14 +403,15 @@ class PairSampler:
         response in another group with the same context. It is also rejected if its own context is nearly
         equal to this context.
         """
-        # If another group has the same context, the correct responses of that group are also correct in this
-        # group.
+        # Other groups may have the same context as this group. Their correct responses are correct for this
+        # group, too.
         copies = [self.groups[at] for at in self._copies.get(index, ()) if at != index]
         right = NearTexts(answer.text for each in (group, *copies) for answer in each.positives)
         words = word_hashes("\n".join(group.context))
         taken: set[str] = set()
         for k in range(amount * _TRIES):
-            # Choose another context and one of its responses at random. One hash determines both choices.
+            # Choose another context, and one of its correct responses, at random. One hash determines both:
+            # its remainder selects the context, and its quotient selects the response.
             draw = number(self._seed, "random", group.id, str(epoch), str(k))
             other = self._kept[draw % self.contexts]
             some = _references(self.groups[other])
@@ -418,8 +419,8 @@ class PairSampler:
             text = answer.text
             key = match_key(text)
             if other != index and key not in taken and text not in right:
-                # Skip a reply to a nearly equal context, because it may also be a correct response to this
-                # context.
+                # A reply to a nearly equal context may also be a correct reply to this context, so do not use
+                # it as a negative.
                 if are_near(words, word_hashes("\n".join(self.groups[other].context))):
                     continue
                 taken.add(key)
@@ -430,7 +431,7 @@ class PairSampler:
 
 
 def _references(group: Group) -> list[tuple[int, Answer]]:
-    """Return the correct responses of a group that are not twins, each with its index in ``positives``."""
+    """Return each correct response of a group with its index. Leave out twins, which belong to negatives."""
     return [(slot, answer) for slot, answer in enumerate(group.positives) if answer.source != TWIN]
 
 
@@ -441,8 +442,8 @@ def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]
         A mapping from the index of a group to the indices of all groups with the same context, including
         itself. A group whose context occurs only once is left out.
     """
-    # There may be millions of contexts but few duplicates. To save memory, a context is mapped to a single
-    # index, and to a list only when a duplicate is found.
+    # Map the hash of each context to the index of its group. Use a list of indices only if several groups
+    # have the same context: there may be millions of contexts, and as many lists would need much memory.
     places: dict[int, int | list[int]] = {}
     for index in kept:
         key = number(0, "context", *map(match_key, groups[index].context))
@@ -613,8 +614,9 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         got = asked - shortfall.responses[name]
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
-            # The responses for a name such as "deam" have several error categories. Add a row for each. If
-            # the name is itself a category, such as "C-ent", the row above already counts its responses.
+            # The negatives of a source such as "deam" have several error categories. Add a row for each
+            # category. If the name in the mix is itself a category, such as "C-ent", the row above already
+            # counts all its responses.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
                 rows.append(Shortage(name, category, size, 0, len(part), len(part), _cosine_statistics(part)))
@@ -622,7 +624,6 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
 
 
 def _cosine_statistics(values: Sequence[float]) -> Spread | None:
-    """Return statistics on cosines, or None if there are no cosines."""
     return Spread(len(values), min(values), median(values), max(values)) if values else None
 
 
@@ -646,7 +647,7 @@ class Epochs:
     """
 
     def __init__(self, draws: Draws, epochs: int, batch: int) -> None:
-        """Draw the pairs of each epoch once, to count them.
+        """Count the pairs of all epochs. For this, each epoch is drawn once.
 
         Args:
             draws: Function that draws the pairs of an epoch.
@@ -677,15 +678,15 @@ class Epochs:
         return [self._digest, sorted(self.sources.items())]
 
     def sources_of(self, amount: int) -> Counter[str]:
-        """Count the sources of the first pairs in the order for training.
+        """Count from which sources the first ``amount`` training pairs come.
 
-        The result describes the pairs that a training run has used, even if it stopped early.
+        For a training run that stopped early, the result shows which responses the model has read.
 
         Args:
-            amount: Number of pairs that were used.
+            amount: Number of pairs that the run used, counted from the first pair.
 
         Returns:
-            The number of used pairs, keyed by source.
+            The number of these pairs, keyed by source.
         """
         if amount >= len(self):
             return self.sources
@@ -711,7 +712,8 @@ class Epochs:
             # Sort the pairs by the length of their contexts, so that a batch needs little padding.
             pairs = sorted(pairs, key=lambda pair: sum(map(len, pair.context)))
             batches = [pairs[at : at + self._batch] for at in range(0, len(pairs), self._batch)]
-            # Shuffle the batches by a hash. Otherwise, training would see short contexts first.
+            # Shuffle the batches by sorting them by a hash. Otherwise, training would first see all short
+            # contexts and then all long contexts.
             batches.sort(key=lambda some: number(0, "batch", some[0].id))
             self._sorted, self._window = [pair for some in batches for pair in some], window
         return self._sorted[within]

@@ -127,7 +127,7 @@ class Pairs:
         self._epoch = self._index = 0
 
     def __iter__(self) -> Iterator[Pair]:
-        """Yield the remaining pairs of the current epoch. Then move on to the next epoch."""
+        """Yield the remaining pairs of the current epoch. The next iteration yields the next epoch."""
         pairs = self.epoch(self._epoch)
         while self._index < len(pairs):
             pair = pairs[self._index]
@@ -167,7 +167,8 @@ class Pairs:
         Returns:
             The pairs, and the numbers of missing responses.
         """
-        # Several methods may need the same epoch one after the other, so the last epoch is cached.
+        # Callers often need the same epoch twice in a row, for example for its pairs and for the number of
+        # missing responses. So keep the pairs of the last epoch.
         if self._drawn is None or self._drawn[0] != epoch:
             self._drawn = (epoch, *self.sampler(epoch).drawn(epoch))
         return self._drawn[1], self._drawn[2]
@@ -186,7 +187,8 @@ class Pairs:
         if self._sampler is None or self._sampler.groups is not groups:
             mix = self._mix
             if mix is None:
-                # The default mix draws one wrong response from each source.
+                # If the user gives no mix, draw one correct response per context and one wrong response from
+                # each source.
                 sources = sorted({answer.source for group in groups for answer in group.negatives})
                 mix = Mix(1, dict.fromkeys(sources or [RANDOM], 1))
             left_out, unusable = groups.held_out, groups.unusable
@@ -327,9 +329,10 @@ class Pairs:
     def triplets(self, epoch: int = 0, separator: str = "\n") -> Dataset:
         """Convert an epoch into a Hugging Face ``Dataset`` for the losses of sentence-transformers.
 
-        The columns are anchor, positive and negative. The anchor is the context, which must be the same for
-        both responses of a row. Therefore, a negative with an edited context raises an error, and a twin with
-        an edited context is left out. `epoch` and `to_dataset` support both.
+        The columns are anchor, positive and negative. The anchor of a row is the context, which both
+        responses of the row must have. A negative whose context was edited therefore raises an error. A twin
+        (the correct counterpart of a negative) whose context was edited is left out. `epoch` and `to_dataset`
+        support such responses.
 
         Args:
             epoch: The epoch number, from 0.
@@ -345,8 +348,9 @@ class Pairs:
 
         The columns are anchor, positive, negative_1, negative_2 and so on. A context with too few negatives
         in this epoch is left out. ``dataset.info.description`` says how many contexts are left out. The
-        anchor is the context, which must be the same for all responses of a row. Therefore, a negative with
-        an edited context raises an error, and a twin with an edited context is left out.
+        anchor of a row is the context, which all responses of the row must have. A negative whose context was
+        edited therefore raises an error. A twin (the correct counterpart of a negative) whose context was
+        edited is left out.
 
         Args:
             negatives: Number of negatives per row.
@@ -360,8 +364,8 @@ class Pairs:
             InputError: ``negatives`` is below 1 or above the number of negatives that the mix draws per
                 context.
         """
-        # `most` is the number of negatives that the mix draws per context. Twins are correct responses, so
-        # they are not counted.
+        # Count the negatives that the mix draws per context. The name "twin" in a mix stands for correct
+        # responses, so do not count its responses.
         amounts = self.sampler(epoch).mix.negatives
         most = sum(amount for name, amount in amounts.items() if name != TWIN)
         if not 1 <= negatives <= most:
@@ -369,22 +373,22 @@ class Pairs:
         return self._tuples(epoch, [f"negative_{number}" for number in range(1, negatives + 1)], separator)
 
     def _tuples(self, epoch: int, names: Sequence[str], separator: str) -> Dataset:
-        """Return a dataset with the columns ``anchor`` and ``positive``, and ``names`` for the negatives."""
+        """Return a dataset with the columns anchor and positive, and a column of negatives for each name."""
         columns = ["anchor", "positive", *names]
         features = _features(dict.fromkeys(columns, "string"), separator)
         sampler = self.sampler(epoch)
         left_out = 0
 
         def rows() -> Iterator[Row]:
-            """Yield the rows for all contexts. Each row has a correct response and some negatives."""
+            """Yield rows, each with the text of a context, a correct response and some negatives."""
             nonlocal left_out
             size = len(names)
             for index in sampler.shuffled(epoch):
                 # All responses of a row must belong to the same context, because a row has only one anchor.
                 own = sampler.groups[index].context
                 drawn = map(sampler.pair, sampler.draws_of(index, epoch, Shortfall()))
-                # A twin whose context was edited is no correct response to the anchor. The row has another
-                # correct response, so the twin is left out.
+                # A twin (the correct counterpart of a negative) whose context was edited may be wrong after
+                # the anchor. Leave it out: the row has another correct response.
                 pairs = [pair for pair in drawn if pair.source != TWIN or pair.context == own]
                 for pair in pairs:
                     _refuse_edited_context(pair, own)
@@ -395,8 +399,8 @@ class Pairs:
                 cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
                 left_out += not cuts
                 anchor = separator.join(own)
-                # Each row combines a correct response with a tuple of negatives. Repeat the shorter list, so
-                # that each correct response and each tuple is used at least once.
+                # Row n combines the correct response n with the tuple n of negatives. Repeat the shorter of
+                # the two lists, so that every correct response and every tuple is used.
                 for row in range(max(len(right), len(cuts)) if cuts else 0):
                     texts = (anchor, right[row % len(right)], *cuts[row % len(cuts)])
                     yield dict(zip(columns, texts, strict=True))
@@ -408,7 +412,7 @@ class Pairs:
 
 
 def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
-    """Raise `InputError` if the context of a pair was edited, so that it is not the anchor of its row."""
+    """Raise `InputError` if the pair has another context than the anchor, because its context was edited."""
     if pair.context != anchor:
         raise InputError(
             f"{pair.id.partition('~')[0]}: a negative of {pair.source!r} edits the context, and a row has "
@@ -433,7 +437,7 @@ def _batch(pairs: Sequence[Pair]) -> Mapping[str, Any]:
 
 
 def _features(columns: Mapping[str, str], separator: str | None) -> Features:
-    """Return the column types of a dataset. If ``separator`` is None, a context is a list of turns."""
+    """Return the column types of a dataset. If ``separator`` is None, each context is a list of texts."""
     try:
         from datasets import Features, List, Value
     except ImportError as error:

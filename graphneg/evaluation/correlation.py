@@ -393,8 +393,8 @@ def compare(
         # Spearman's correlation is Pearson's correlation of the ranks, so rank the ratings only once.
         truth = _ranks(people)
         value, *gaps = (_pearson(_ranks(own), truth) - _pearson(_ranks(other), truth)).tolist()
-        # Compute the share of bootstrap samples in which the difference is zero or has the opposite sign.
-        # Doubling this share makes the test two-sided.
+        # For the p-value, compute the share of bootstrap samples in which the difference is zero or has the
+        # opposite sign. Doubling this share makes the test two-sided.
         against = float(np.mean([(gap <= 0) if value > 0 else (gap >= 0) for gap in gaps])) if gaps else 1.0
         p = min(1.0, 2 * against)
         differences.append(Difference(quality, level, people.shape[1], value, *interval(gaps), p))

@@ -212,8 +212,8 @@ def cross_validate(
     scores: list[float] = []
     for fold in folds:
         last: str | Path = start
-        # If ``source`` is "made", no detector is trained on labelled responses. The detector in ``start``,
-        # which was trained on graph-made responses, is then tested on all folds.
+        # With the source "made" (responses made by editing graphs), there is nothing to train in this fold.
+        # The detector in `start`, which was trained on these responses, is tested on all folds.
         if source != "made":
             # Name the folder of the detector after the generator, and replace characters that a file system
             # may refuse. The replacement may make two names equal, so add a hash of the original name.
@@ -256,8 +256,8 @@ def _trained(
     done = RunNote(out / _DONE, fingerprint([*facts, examples]))
     if done.state == "same":
         return out
-    # Remove the fingerprint file of an earlier training, so that an interrupted training does not count as
-    # finished.
+    # Remove the fingerprint file of an earlier training. Otherwise, an interruption of this training would
+    # leave a folder that looks like the result of a finished training.
     done.remove()
     detector = ContradictionDetector.new(
         start,

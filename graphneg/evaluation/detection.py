@@ -152,7 +152,7 @@ def evaluate_detection(
 
 
 def _figures(labels: NDArray[Any], scores: NDArray[Any], threshold: float) -> list[float]:
-    """Return the values of all `MEASURES`, in this order; NaN for each if only one class is present."""
+    """Return the values of all `MEASURES`, in this order; all NaN if the labels contain only one class."""
     import numpy as np
 
     held, dropped = labels == 1, labels == 0
@@ -169,10 +169,10 @@ def _figures(labels: NDArray[Any], scores: NDArray[Any], threshold: float) -> li
 
 
 def _estimates(figures: Iterable[float], drawn: NDArray[Any]) -> list[Estimate]:
-    """Return the values of measures such as the accuracy, each with its confidence interval.
+    """Return the value of each measure, such as the accuracy, with its confidence interval.
 
-    ``figures`` has a value for each measure. ``drawn`` has the values in the bootstrap samples, as an array
-    of shape (resamples, measures).
+    ``figures`` has one value per measure. ``drawn`` has the values of the measures in the bootstrap samples,
+    as an array of shape (resamples, measures).
     """
     import numpy as np
 

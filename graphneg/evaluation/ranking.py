@@ -110,7 +110,8 @@ def rank(
             )
     parts = {key for context in contexts for key in context.parts}
     kinds = [(SOURCE, kind) for kind in kinds_of(contexts)]
-    # The rows of the report for transforms come before those for error categories, each group sorted by name.
+    # The report begins with the sources of negatives. Transforms follow, sorted by name, and then error
+    # categories, sorted by name.
     kinds += sorted(parts, key=lambda part: (part[0] != TRANSFORM, part[1]))
     ranked = [_ranked(kind, by, contexts, scores, threshold) for by, kind in kinds]
     if not any(ranked):
@@ -155,9 +156,9 @@ def scores_of_kind(
 
 
 def _places(context: LabelledContext, kind: str, by: str) -> Sequence[int]:
-    """Return the indices of one kind of wrong response in the context's ``responses``."""
-    # The context stores the indices of the wrong responses for each transform and error category. Compute the
-    # indices for a source from the order of ``responses``.
+    """Return the indices in ``context.responses`` of the wrong responses of one kind."""
+    # For each transform and error category, the context stores the indices of its wrong responses. For a
+    # source, compute the indices: they follow from the order of `responses`.
     if by != SOURCE:
         return context.parts.get((by, kind), ())
     # ``responses`` begins with the correct responses. The wrong responses follow, grouped by source.
@@ -294,8 +295,8 @@ def is_negatives_file(path: str | Path) -> bool:
         first_line = next((line for _, line in numbered_lines(file, path) if line.strip()), b"")
     try:
         first: Any = parse_json(first_line, str(path))
-    # If the first line is not valid JSON, return False: the loader for the DailyDialog++ format then reports
-    # the error with the line number.
+    # If the first line is not valid JSON, assume the DailyDialog++ format: the loader for this format reports
+    # the number of the faulty line.
     except InputError:
         return False
     # A negative has the field "response"; a line in the DailyDialog++ format has "positive_responses".

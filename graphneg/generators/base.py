@@ -304,11 +304,11 @@ class Generator(ABC):
         return ()
 
     def target_features(self) -> Sequence[tuple[str, bool]]:
-        """Return which target features were met by the candidates made since the last call of this method.
+        """Return whether the candidates made since the last call of this method have the wanted features.
 
-        A target feature is a property that a candidate should have, for example that it is a question. The
-        result has one pair for each candidate and each of its target features: the name of the feature, and
-        whether the candidate has it.
+        A wanted feature is a property that a candidate should have, for example that it is a question. The
+        result has one pair for each candidate and each feature that it should have: the name of the feature,
+        and whether the candidate has it.
         """
         return ()
 
@@ -335,7 +335,7 @@ class Generator(ABC):
             self._missing = (*self._missing, *[(f"{code}: {self.reasons[code]}", id)] * amount)
 
     def missing(self) -> list[tuple[str, str]]:
-        """Return the missing candidates that `leave_out` recorded, and clear this list.
+        """Return why candidates are missing, as `leave_out` recorded it, and clear this record.
 
         Returns:
             One pair for each missing candidate: the reason in the form ``code: sentence``, and the id of the
@@ -439,7 +439,8 @@ def generator_errors(name: str, generator: object) -> Yielding[None]:
         with plugin_errors("generator", name, generator, GeneratorError):
             yield
     except StoreError as error:
-        # The server's message quotes the query, but does not say which generator sent it.
+        # The server has refused a query. Its message quotes the query but does not name the generator, so add
+        # the name.
         if is_of_content(error):
             raise GeneratorError(f"generator {name}: {error}") from error
         raise
@@ -472,7 +473,7 @@ def _require_generator_class(name: str, made_by: Callable[..., Any]) -> None:
 
 
 def _accepts(method: Callable[..., Any], amount: int) -> bool:
-    """Return whether a function can be called with this number of positional arguments."""
+    """Return whether a function can be called with ``amount`` positional arguments and no others."""
     try:
         signature(method).bind_partial(*[None] * amount)
     except TypeError:
@@ -582,8 +583,8 @@ def context_batches(
         for dialogue in read_dialogues(store, ids):
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
-                # Add only the texts of correct responses (label 1). If a turn has only wrong responses, its
-                # list stays empty. It is needed because the context that ends at the turn needs negatives.
+                # Each turn that has loaded responses ends a context, so it gets a list in `answers`. The list
+                # contains only the correct responses (label 1), so it may be empty.
                 answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
             own = list(_contexts(dialogue, answers, chosen.places, copied))
             batch.contexts.extend(own)
@@ -617,14 +618,14 @@ def _contexts(
 ) -> Iterator[Context]:
     """Yield the contexts of a dialogue.
 
-    ``answers`` maps the number of a turn to the loaded correct responses to this turn.
+    ``answers`` contains the loaded correct responses to a turn, keyed by the number of the turn.
     """
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}
-    # If another dialogue begins with the same turns as this one, its next turn is a correct reply here, too.
-    # Collect such replies for all turns, because some generators edit earlier turns. Also collect the
-    # replies to the whole dialogue, because a loaded response may answer the last turn.
+    # Another dialogue may begin with the same turns as this one. Its next turn is then a correct reply here,
+    # too. Collect such replies for each turn, because some generators edit earlier turns, and for the end of
+    # the dialogue, because a loaded response may answer the last turn.
     for turn in {*numbers, last + 1}:
         if copied is not None and (replies := copied.replies(dialogue.id, turn)):
             copies[turn] = replies

@@ -103,7 +103,8 @@ class CounterfactualOptions(WritingOptions):
             raise InputError(f"unknown purpose {self.purpose!r}; choose one of {', '.join(PURPOSES)}")
         if self.tries < 1 or self.batch_size < 1:
             raise InputError("tries and batch_size must be at least 1")
-        # The constructor of `CandidateOptions` checks the options `turns` and `hops`.
+        # `substitute_limits` creates a `CandidateOptions`, which raises an error if `turns` or `hops` is
+        # invalid.
         _ = self.substitute_limits
 
     @property
@@ -116,7 +117,8 @@ class CounterfactualOptions(WritingOptions):
 class _ContextQuestions(Gap):
     """A context that needs candidates, and the questions to the language model for this context.
 
-    A question asks what an observed reply (a reply in the store) would be with another keyword.
+    A question asks what a reply from the store would have been with another keyword. For example: What would
+    "Yes, some fish." have been with the keyword *milk*?
     """
 
     questions: Sequence[Question] = field(default_factory=list[Question])
@@ -185,7 +187,7 @@ class CounterfactualGenerator(WritingGenerator):
         ]
         for each, question, reply in self._likeliest(whole):
             if len(each.candidates) < per_context:
-                # Different substitutes often give nearly the same reply. Use only the first of such replies.
+                # Replies with different keywords are often nearly the same text. Use only the first of them.
                 nearly = any(
                     have_nearly_same_words(words_of(reply.text), words_of(one.text))
                     for one in each.candidates
@@ -195,10 +197,10 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Return the model's answer to each question: a reply that contains the substitute.
+        """Return a reply for each question: a reply from the store, as it would be with another keyword.
 
-        Counterfactual replies require the logits of the model. A served model does not return logits, so it
-        is only prompted to write another reply.
+        A local model computes a counterfactual reply, for which its logits are needed. A server does not
+        return logits. A served model is therefore only prompted to write another reply with the keyword.
         """
         writer, temperature = self.writer, self._options.temperature
         if not isinstance(writer, LocalWriter):
@@ -209,7 +211,7 @@ class CounterfactualGenerator(WritingGenerator):
         )
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options and the descriptions of the models, which determine the candidates."""
+        """Return everything that determines the candidates: the options, and descriptions of the models."""
         return {
             **self._options.settings(),
             **self.models,
@@ -231,8 +233,8 @@ class CounterfactualGenerator(WritingGenerator):
         known: dict[tuple[str, int], list[Reply]] = {}
         for reply in replies_of(self._store, list(dict.fromkeys(context.dialogue for context in contexts))):
             if reply.perspective is not None:
-                # A reply and a context belong together if they have the same dialogue and the same number of
-                # turns.
+                # A reply answers a context if it is from the same dialogue and has as many turns before it as
+                # the context.
                 known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
         observed = [known.get((context.dialogue, context.turn), []) for context in contexts]
         replies = [reply for each in observed for reply in each]
@@ -242,12 +244,11 @@ class CounterfactualGenerator(WritingGenerator):
             questions[reply.id] = [Question(f"{reply.id}~{text}", exchange, text) for text in texts]
         asked: list[_ContextQuestions] = []
         for context, each in zip(contexts, observed, strict=True):
-            # Each observed reply has a list of questions, one for each substitute. Take the first question of
-            # each list, then the second question of each list, and so on. All observed replies are then used,
-            # even if not all questions are.
+            # Take the first question about each reply, then the second question about each reply, and so on.
+            # If not all questions are used, the first ones then still cover as many replies as possible.
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
-            # Several observed replies may get the same substitute. Keep only the first question for
-            # each substitute. A dict keeps the last value of a key, so reverse the list.
+            # Questions about different replies may ask for the same keyword. Keep only the first of these
+            # questions. A dict keeps the last value of a key, so reverse the list.
             backward = reversed([question for question in in_turn if question is not None])
             distinct = list({question.substitute: question for question in backward}.values())[::-1]
             reason = "no-substitute" if each else "no-perspective"
@@ -255,11 +256,12 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _substitutes(self, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
-        """Return up to ``most`` substitutes for the perspective of each reply."""
+        """Return up to ``most`` keywords for each reply, which can replace the reply's own keyword."""
         if self._prediction is None:
             return unrelated_perspectives(self._shifts, replies, most, seed)
-        # As in CAPT (Ou et al. 2022, Algorithm 1), the predictor chooses among keywords that follow the
-        # keywords of the context in the shift graph. The choice is not random, so the seed is not used.
+        # As in CAPT (Ou et al. 2022, Algorithm 1), choose keywords to which replies often move from the
+        # keywords of the context, according to the shift graph. The choice is not random, so the seed is not
+        # used.
         found = substitutes_of(self._shifts, replies, self._prediction)
         return [[substitute.text for substitute in each.ranked[:most]] for each in found]
 
@@ -317,15 +319,16 @@ def unrelated_perspectives(
     """
     if not shifts.prior:
         raise InputError("the store has no shift graph: run graphneg shift build")
-    # Inverse transform sampling: look up a uniform random number in the cumulative frequencies.
+    # Draw perspectives in proportion to their frequencies (inverse transform sampling): look up a uniform
+    # random number in the cumulative frequencies.
     texts = list(shifts.prior)
     ends = list(accumulate(shifts.prior.values()))
     found: list[list[str]] = []
     reach = CandidateOptions(turns=max((len(reply.turns) for reply in replies), default=1), hops=1)
     seen = posts(shifts, replies, reach)
     for reply, post in zip(replies, seen, strict=True):
-        # Reject perspectives to which replies shift from a keyword of the context, because a reply with such
-        # a perspective may be correct.
+        # Reject a keyword if replies in the store move to it from a keyword of the context, because a reply
+        # about it may be correct.
         near = {text for focus in post.foci for text in focus.candidates} | set(post.keywords)
         said = spaced_words(" ".join([*reply.turns, reply.text]))
         shares = (number(seed, reply.id, str(draw)) / _RANGE for draw in range(_DRAWS * most))
@@ -352,9 +355,10 @@ def _refusal(context: Context, question: Question, reply: CounterfactualReply, l
 
 
 def _candidate(question: Question, reply: CounterfactualReply, right: bool) -> Candidate:
-    """Convert a generated reply into a candidate, with label 1 if ``right`` is true and 0 otherwise."""
+    """Convert a reply of the model into a candidate, with label 1 if ``right`` is true, otherwise 0."""
     details = {
-        # The id of a question consists of the id of the observed reply, "~" and the substitute.
+        # The id of a question consists of the id of a reply and a keyword, such as "d#2~milk". Store the id
+        # of the reply.
         "source": question.id.rpartition("~")[0],
         "perspective": question.observed.perspective,
         "substitute": question.substitute,

@@ -96,7 +96,7 @@ class CounterfactualReply:
 
 @dataclass(frozen=True, slots=True)
 class _TokenIds:
-    """The token ids of two prompts, with the original and the new perspective, and of the observed reply."""
+    """The token ids of an observed reply, and of the prompts with its own keyword and with a new keyword."""
 
     question: Question
     observed_prompt: list[int]
@@ -165,15 +165,15 @@ def counterfactuals(
 def other_replies(
     writer: Writer, questions: Sequence[Question], *, seed: int = 0, temperature: float = 1.0
 ) -> list[CounterfactualReply]:
-    """Let a served model write replies with a new perspective.
+    """Prompt a model on a server to write replies with other keywords (substitutes).
 
-    The replies are not counterfactual. A counterfactual reply uses the noise that is inferred from the
-    observed reply, which requires the logits of the model, and a server does not return logits. Each reply
-    therefore only answers the same turns with the new perspective.
+    The replies are not counterfactual. A counterfactual reply is computed with the noise that is inferred
+    from the reply in the store (the observed reply). This requires the logits of the model, which a server
+    does not return. The model therefore only writes a new reply to the same turns, with the substitute.
 
     Args:
-        writer: Served model that writes the replies.
-        questions: Observed replies, each with a substitute for its perspective.
+        writer: Model on a server.
+        questions: Observed replies, each with a substitute for its keyword.
         seed: Seed for sampling.
         temperature: Sampling temperature; above 0.
 
@@ -199,7 +199,7 @@ def _examples_text(examples: Sequence[Exchange]) -> str:
 
 
 def _token_ids(model: LanguageModel, shown: list[int], question: Question, longer: int) -> _TokenIds:
-    """Convert the observed reply and the prompts for both perspectives into token ids. See `_TokenIds`."""
+    """Tokenize an observed reply, the prompt with its own keyword, and the prompt with the new keyword."""
     observed = question.observed
     # If the prompt contains solved examples, the reply ends at a line break. A trained model ends it with an
     # end token instead.
@@ -232,19 +232,20 @@ def _decode(
     temperature: float,
     longer: int,
 ) -> list[list[int]]:
-    """Return the tokens of each counterfactual reply, with the end token if the reply is finished."""
+    """Return the tokens of each new reply. The last one is the end token, if the model ended the reply."""
     import torch
 
     def is_open(tokens: Sequence[int], item: _TokenIds) -> bool:
         return tokens[-1:] != item.observed[-1:] and len(tokens) < len(item.observed) + longer
 
     end = batch[0].observed[-1]
-    # Pad all prompts to the same width, so that the tensors for observed and new replies have the same shape.
+    # Pad all prompts to the same width. The model then computes with tensors of the same shape for the
+    # observed and the new keyword, so that equal prompts get exactly equal logits.
     width = max(len(prompt) for item in batch for prompt in (item.observed_prompt, item.substitute_prompt))
     actual = model.steps([item.observed_prompt for item in batch], width)
     other = model.steps([item.substitute_prompt for item in batch], width)
-    # In float64, it practically never happens that two tokens have the same sum of logit and noise, so the
-    # argmax is unique.
+    # Use float64, because two tokens then practically never have the same sum of logit and noise. So exactly
+    # one token has the highest sum.
     gumbel = GumbelNoise([item_seed(seed, item.question.id, 0) for item in batch], "float64")
     perspectives = [[item.question.observed.perspective] for item in batch]
     substitutes = [[item.question.substitute] for item in batch]
@@ -255,9 +256,9 @@ def _decode(
     observed_steps = max(len(item.observed) for item in batch)
     written: list[list[int]] = [[] for _ in batch]
     for step in range(observed_steps + longer):
-        # Abduction: compute noise with which the observed token is the argmax for the prompt with the
-        # observed perspective. After the end of the observed reply, no noise can be inferred, so use sampled
-        # noise.
+        # Abduction: compute noise with which the model writes the observed token after the prompt with the
+        # observed keyword. After the end of the observed reply, there is no token from which noise could be
+        # inferred, so sample the noise.
         noise = gumbel.draw(other.logits.shape[-1]).to(other.logits.device)
         observed = [item.observed[step] if step < len(item.observed) else end for item in batch]
         given = torch.tensor(observed, device=noise.device)
@@ -275,8 +276,8 @@ def _decode(
         if not any(map(is_open, written, batch)):
             break
         if step + 1 < observed_steps:
-            # The next input for the observed perspective is always the observed token, not the token that the
-            # model chose (teacher forcing).
+            # After the prompt with the observed keyword, let the model read the tokens of the observed reply,
+            # even where it would have chosen other tokens (teacher forcing).
             actual.take(given)
         other.take(chosen)
     return written
@@ -345,7 +346,7 @@ def train_counterfactual_replies(
 
 
 def _says(text: str, perspective: str) -> bool:
-    """Return whether a text contains a perspective, whose last word may be inflected in the text."""
+    """Return whether a text contains a keyword (``perspective``), whose last word may be inflected."""
     said = spaced_words(text)
     return any(spaced_words(form) in said for form in forms_of(perspective))
 

@@ -50,7 +50,7 @@ class Sentence(Protocol):
 
     @property
     def distance(self) -> float:
-        """The distance between the sentence and the target profile; 0 for a perfect match."""
+        """The distance of the sentence from the wanted properties; 0 if the sentence has all of them."""
         ...
 
     @property
@@ -78,7 +78,11 @@ Listed = TypeVar("Listed", bound=Sentence)
 
 
 class SentenceChooser:
-    """Chooses sentences from shortlists and makes sure that no sentence and no word is used too often."""
+    """Chooses sentences in a run, so that no sentence and no word is used too often.
+
+    The sentences are chosen from shortlists. A shortlist contains the sentences that are suitable for one
+    negative.
+    """
 
     def __init__(self, max_uses: int | None = None, max_word_share: float | None = None) -> None:
         """Initialize the chooser.
@@ -136,7 +140,8 @@ class SentenceChooser:
         for at, listed in enumerate(lists):
             free = (
                 item
-                # Try the sentences without overused words first.
+                # First try sentences without overused words, that is, without words that many chosen
+                # sentences contain.
                 for is_stale in (False, True)
                 for item in either(listed)
                 if item.key not in found and not self._is_used_up(item.key)
@@ -152,17 +157,17 @@ class SentenceChooser:
         return self._max_uses is not None and self._uses[key] >= self._max_uses
 
     def _has_overused_word(self, item: Sentence) -> bool:
-        """Return whether a sentence has an overused word that is not in the context."""
+        """Return whether a sentence adds a word to its context that many chosen sentences already contain."""
         if self._max_word_share is None:
             return False
-        # After the first choice, each word of the chosen sentence occurs in all chosen sentences. So a word
-        # counts as overused only if at least `FEW` chosen sentences contain it.
+        # After the first choice, each word of the chosen sentence occurs in 100% of the chosen sentences. So
+        # a word counts as overused only if at least `FEW` chosen sentences contain it.
         most = max(FEW, self._max_word_share * self._chosen_count)
         return any(self._word_counts[term] >= most for term in item.terms - item.shared)
 
 
 class _ShortlistedSentence(NamedTuple):
-    """A sentence on a shortlist. ``place`` is the index of the candidate that was made from the sentence."""
+    """A sentence on a shortlist in a draft. ``place`` is the index of the candidate made from it."""
 
     place: int
     distance: float
@@ -208,7 +213,8 @@ def choosing(choice: Mapping[str, Any]) -> Choose:
             options of the method.
 
     Returns:
-        A function to call for one context after another. It remembers its earlier choices.
+        A function that takes the candidates for one context, and returns the indices of the chosen
+        candidates. Call it for one context after another, because a choice depends on the earlier choices.
 
     Raises:
         InputError: No chooser has the given name, or an option has the wrong type.
@@ -242,15 +248,11 @@ _Ranked = tuple[int, int | float, int]
 
 
 def _sentences(**limits: Any) -> Choose:
-    """Return a function that chooses sentences with `SentenceChooser`.
-
-    Args:
-        **limits: Arguments of `SentenceChooser`.
-    """
+    """Return a function that chooses sentences with a `SentenceChooser` that has these ``limits``."""
     chooser = SentenceChooser(**limits)
 
     def choose(texts: Sequence[str], facts: Mapping[str, Any]) -> list[int]:
-        # JSON has no sets, so `facts` contains lists of lemmas. Convert them back into sets.
+        # A draft is stored as JSON, which has no sets. So convert the lists of words back into sets.
         known = [(key, frozenset(terms), frozenset(own)) for key, terms, own in facts["sentences"]]
         lists = [
             [

@@ -125,7 +125,8 @@ class DialogueBaseline(Generator):
         if not context.positives:
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))
-        # An insertion makes the dialogue one turn longer, so the list of speakers needs one more entry.
+        # Inserting an utterance makes the dialogue one turn longer. So also determine the speaker of the turn
+        # after the last.
         speakers = (*(turn.speaker for turn in turns), next_speaker(turns))
         # A shuffle may by chance restore the original order, so the original dialogue counts as already seen.
         seen = {_key(turn.text for turn in turns)}
@@ -144,7 +145,8 @@ class DialogueBaseline(Generator):
                 turn_edits=tuple(edits),
                 speaker=last.speaker,
             )
-            # Stop when there are `per_context` candidates. `seen` also contains the original dialogue.
+            # `seen` contains the original dialogue and all candidates, so it has one element more than there
+            # are candidates.
             if len(seen) > per_context:
                 return
 
@@ -253,9 +255,10 @@ def _reordered(draw: ChanceEdit, order: Sequence[int]) -> Manipulated:
 
 
 def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
-    """Return a function that adds an utterance from another dialogue at a random position.
+    """Return a function that puts an utterance from another dialogue at a random position in a dialogue.
 
-    If ``replaced`` is 1, the utterance replaces a turn. If it is 0, the utterance is inserted after a turn.
+    If ``replaced`` is 1, the utterance takes the place of a turn. If it is 0, the utterance is inserted after
+    a turn.
     """
     samples = samples_of_texts(store)
 
@@ -264,8 +267,8 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
         # An inserted utterance follows a random turn, so it never becomes the first turn. A replaced turn may
         # be the first turn.
         at = draw.below(len(said), "place") + 1 - replaced
-        # Take the utterance from the corpus and the split of this dialogue. Otherwise its style could reveal
-        # the edit.
+        # Take the utterance from the corpus and the split of this dialogue. An utterance from another corpus
+        # may have another style, which would reveal the edit.
         rows = samples.draw(context.corpus, context.split, draw.seed, *draw.names)
         others = {
             utterance_id(row["dialogue"], row["turn"]): row["text"]

@@ -148,8 +148,9 @@ class Generated(NegativeStream):
             content: Digest of the store content that all shards have in common; None to compute the digest.
 
         Returns:
-            The header. If the generator chooses between candidates only when the shards are merged, the field
-            ``kind`` is ``drafts``, and the field ``choice`` contains the settings for choosing.
+            The header. If candidates are chosen only when the shards are merged, the file contains drafts:
+            lists of candidates for each context. Then the field ``kind`` is ``drafts``, and the field
+            ``choice`` contains the settings for choosing.
         """
         header, choice = super().shard_header(content), self._generator.choice(self._generation.per_context)
         return header if choice is None else replace(header, kind=DRAFTS, choice=choice)
@@ -181,8 +182,8 @@ class Generated(NegativeStream):
                 )
             yield from super().run_shard(skip)
             return
-        # `begin` takes the negatives that an interrupted run has written. Pass none, because the candidates
-        # that `drafts` returns do not depend on them.
+        # `begin` takes the negatives that an interrupted run has written, so that they are not made again.
+        # Pass none here: `drafts` returns all candidates, whatever was written before.
         with self._named():
             generator.begin((), self._progress)
         for done, part in self._context_batches(skip):
@@ -219,7 +220,7 @@ class Generated(NegativeStream):
         copied = copied_contexts(self._store)
         parts = context_batches(self._store, asked.contexts, batch, skip, self.resumed.last, copied)
         if generator.prefetches:
-            # While the server answers the prompts of one batch, the prompts of the next batch are built.
+            # Prepare the prompts of the next batch while a server answers the prompts of this batch.
             parts = prefetch_map(lambda part: _prefetched(part, generator, asked), parts, PREFETCHED)
         for part in parts:
             for id in part.without:
@@ -315,7 +316,7 @@ def _require_list(value: Any, name: str) -> None:
 
 
 def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> ContextBatch:
-    """Call `Generator.prefetch` for a batch of contexts, and return the batch unchanged."""
+    """Let the generator prefetch answers for a batch of contexts. Return the batch, unchanged."""
     with generator_errors(generator.name, generator):
         generator.prefetch(part.contexts, asked.per_context, asked.seed)
     return part
@@ -392,11 +393,13 @@ def negative_from_candidate(
 ) -> Negative:
     """Convert a candidate into a negative.
 
-    If only the response is new, the negative has one edit per error category. The ``transform`` of this edit
-    is the name of the generator, its ``node`` is the ``source`` in the candidate's ``provenance``, and its
-    ``before`` lists the rest of the provenance as text, such as ``keywords: tea``. If the generator edited
-    the dialogue, the negative has one edit per edited turn and category. ``original`` then contains the turns
-    before the edits.
+    If only the response is new, the negative has one edit per error category. The edit says where the
+    response comes from: ``transform`` is the name of the generator, ``node`` is the ``source`` in the
+    candidate's ``provenance``, and ``before`` lists the rest of the provenance as text, such as ``keywords:
+    tea``.
+
+    If the generator edited the whole dialogue, the negative has one edit per edited turn and category. Its
+    ``original`` contains the turns as they were before the edits.
 
     Args:
         context: Context for which the candidate was made.
@@ -412,8 +415,8 @@ def negative_from_candidate(
     # The original turns are stored only if the generator edited them.
     before = None if turns == context.turns else context.turns
     right = context.positives[0] if context.positives else None
-    # If the generator edited only earlier turns, the response is still the correct one, so there is no
-    # original response to store.
+    # If the generator edited only earlier turns, the response is still the correct response of the dialogue.
+    # It has not replaced another response, so store no original response.
     if candidate.context is not None and candidate.text == right:
         right = None
     details = dict(candidate.provenance)
@@ -438,8 +441,8 @@ def negative_from_candidate(
         decoder="",
         edits=tuple(
             EditRecord(edit.turn, name, category, edit.source, edit.before, edit.after)
-            # A candidate can have several error categories, but an `EditRecord` has only one. So repeat each
-            # edit for each category.
+            # An `EditRecord` has one error category, but a candidate may have several. So make one record per
+            # edit and category.
             for category in candidate.categories
             for edit in candidate.turn_edits or (whole,)
         ),

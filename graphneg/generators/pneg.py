@@ -137,7 +137,7 @@ class PnegOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _ContextResponses(Gap):
-    """A context, and the responses that were accepted for it so far, each with its scores."""
+    """A context, with the responses that were accepted for it so far and the scores of each response."""
 
     texts: list[tuple[str, dict[str, float]]] = field(default_factory=list[tuple[str, dict[str, float]]])
 
@@ -212,12 +212,12 @@ class PnegGenerator(WritingGenerator):
         return {**own, "examples": [[example.context, example.responses] for example in self._examples]}
 
     def _ask(self, asked: Sequence[_ContextResponses], per_context: int, draw: int, seed: int) -> None:
-        """Ask the model for the missing responses to each context, and store the usable ones in ``asked``."""
+        """Ask the model for the missing responses, and add the usable ones to their contexts in ``asked``."""
         amount, prompts = self._options.responses, list[Prompt]()
         wanted: list[tuple[_ContextResponses, Sequence[IrrelevantResponses]]] = []
         for each in asked:
-            # Each prompt asks for `amount` responses. Divide the number of missing responses by it, rounded
-            # up, to get the number of prompts.
+            # Send as many prompts as are needed for the missing responses: their number divided by `amount`,
+            # the number of responses per prompt, rounded up.
             for call in range(-(-each.count_missing(per_context) // amount)):
                 id = f"{each.context.id}/{draw}/{call}"
                 # As in Lee et al. (2022), the examples are chosen again for each prompt.
@@ -241,7 +241,7 @@ class PnegGenerator(WritingGenerator):
                 each.texts.append((text, {**scores, CONTEXT_OVERLAP: said}))
 
     def _read(self, texts: Sequence[tuple[_ContextResponses, str]]) -> Iterator[dict[str, float] | None]:
-        """Yield the judge's scores for each response, or None for a response that is rejected."""
+        """Yield the scores of each response by the judge (a language model); None if it is rejected."""
         if self.judge is None:
             yield from ({} for _ in texts)
             return

@@ -236,7 +236,8 @@ class WritingOptions:
             model = load(self.model, gguf_file=self.gguf_file, device=self.device, offline=self.offline)
             _calculate_in_bfloat16(model)
             writer = LocalWriter(model, self.route or "completion")
-            # If the option ``judge`` is not set, a local causal model judges its own texts.
+            # If the option `judge` is not set, the model that writes the texts also scores them, provided
+            # that it is a local causal model.
             reader = reader or model
         return writer, PerplexityFilter(reader, self.bounds) if isinstance(reader, CausalLM) else None
 
@@ -251,7 +252,7 @@ def _calculate_in_bfloat16(model: LanguageModel) -> None:
 
 @dataclass(slots=True)
 class Gap:
-    """A context that needs candidates, with the candidates that the model wrote for it.
+    """A context with missing candidates, and the candidates that the model has written for it so far.
 
     Attributes:
         context: Context for which the candidates are written.
@@ -336,8 +337,8 @@ class WritingGenerator(Generator):
         for gap in self._without_answers(contexts, per_context, seed):
             own: list[Candidate] = []
             for one in gap.candidates:
-                # If the model wrote more texts than needed, the remaining texts are not marked as used, so
-                # that they can still be returned for other contexts.
+                # Mark a text as used only if it is returned. If the model wrote more texts than needed, the
+                # others can still be returned for other contexts.
                 if len(own) < gap.wanted and self.is_new(gap, one.text):
                     own.append(one)
             given[gap.context.id] += own
@@ -356,9 +357,9 @@ class WritingGenerator(Generator):
         return {"by": BY_NEW_TEXTS, "most": per_context}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
-        """Return all candidates for each context, even if another context has a candidate with equal text.
+        """Return all candidates for each context, even if two contexts have candidates with the same text.
 
-        When the shards of the run are merged, only one of the candidates with equal texts is kept.
+        Which of these candidates is kept is decided when the shards of the run are merged.
 
         Args:
             contexts: Contexts that need wrong responses.
@@ -366,7 +367,7 @@ class WritingGenerator(Generator):
             seed: Seed for all random choices.
 
         Returns:
-            One draft per context, in the order of ``contexts``.
+            One draft (a list of candidates) per context, in the order of ``contexts``.
         """
         given: dict[str, list[Candidate]] = {context.id: [] for context in contexts}
         for gap in self._without_answers(contexts, per_context, seed):
@@ -416,14 +417,15 @@ class WritingGenerator(Generator):
         return {**settings_of_writer(self.writer), "judge": judge, "ranker": named}
 
     def notes(self) -> list[str]:
-        """Return the messages of the language model, and a warning if there is no judge (`UNJUDGED`)."""
+        """Return the messages of the language model, and a warning if no judge scores the texts."""
         return [*self.writer.notes(), *([UNJUDGED] if self.judge is None else [])]
 
     def accept(self, gap: Gap, reason: str | None) -> bool:
-        """Return whether a text is accepted, and count the reason if it is rejected.
+        """Return whether a text is accepted. If it is rejected, count the rejection under its reason.
 
         Args:
-            gap: Record of the context for which the text was written. The reason is stored in this record.
+            gap: Context for which the text was written. If the text is rejected, the attribute ``reason`` is
+                set.
             reason: Code of the reason to reject the text; None to accept the text.
 
         Returns:
@@ -440,8 +442,8 @@ class WritingGenerator(Generator):
         Call this method in the order of the contexts, so that the result does not depend on the batch size.
 
         Args:
-            gap: Record of the context for which the text was written. If the text is not new, the reason for
-                its rejection is stored in the record.
+            gap: Context for which the text was written. If the text is not new, the attribute ``reason`` is
+                set.
             text: Text that is about to be returned as a candidate.
 
         Returns:
@@ -479,32 +481,33 @@ class WritingGenerator(Generator):
             seed: Seed for all random choices of the run.
         """
         if isinstance(self.writer, ServedWriter):
-            # The first requests do not depend on earlier answers, so they can be sent in advance. When they
-            # are answered, `_PrefetchWriter` raises `_AnswersCached`, which ends `generate`.
+            # `_PrefetchWriter` raises `_AnswersCached` when the first requests are answered, which ends
+            # `generate`. Later requests depend on these answers, so they cannot be sent in advance.
             with suppress(_AnswersCached):
                 self._copy_with_writer(_PrefetchWriter(self.writer)).generate(contexts, per_context, seed)
 
     def _copy_with_writer(self, writer: Any) -> WritingGenerator:
-        """Return a copy of this generator with another writer, no ranker and empty counts."""
+        """Return a copy of this generator with another writer, without a ranker and with counts of 0."""
         other = copy.copy(self)
         # The copied generator only counts requests or sends them in advance. It returns no texts that a
         # ranker could score, so it needs no ranker.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
-        # The copy must not report the missing candidates of `self`. Calling `missing` clears the copied list.
+        # The missing candidates of this generator were copied, too. Only this generator must report them, so
+        # clear the list in the copy.
         other.missing()
         return other
 
 
 class _AnswersCached(Exception):
-    """Raised by `_PrefetchWriter` when the first requests are answered, in order to end `generate`."""
+    """Raised to end `generate` as soon as the answers to its first requests are in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class _PrefetchWriter:
-    """A writer for `WritingGenerator.prefetch`, which stops after the first requests to a server.
+    """A writer that sends only the first requests of `generate` to the server, to get the answers early.
 
-    When the first requests are answered, it raises `_AnswersCached`. The answers are not used at once, but
-    stay in the cache for a later call of `generate`.
+    When these requests are answered, it raises `_AnswersCached`, which ends `generate`. The answers stay in
+    the cache, where the next call of `generate` finds them.
     """
 
     writer: ServedWriter

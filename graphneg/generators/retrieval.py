@@ -226,7 +226,7 @@ class BankGenerator(Generator):
 
     @abstractmethod
     def prepare(self) -> Candidates:
-        """Read the responses to search, and return a function that yields candidates, best first."""
+        """Read the bank of responses. Return a function that yields candidates for a context, best first."""
 
     def bank(self) -> list[BankEntry]:
         """Read the bank, that is, the responses that the options ``most`` and ``corpora`` select."""
@@ -237,7 +237,7 @@ class BankGenerator(Generator):
         return {"most": self._most, "corpora": list(self._corpora)}
 
     def begin(self, resumed: Iterable[Negative] = (), progress: Progress | None = None) -> None:
-        """Prepare a run by reading the bank (the responses to choose from) from the store again.
+        """Read the bank (the responses to choose from) from the store, even if it was read before.
 
         Args:
             resumed: Not used.
@@ -283,8 +283,8 @@ class RandomGenerator(BankGenerator):
             new = NewTexts(context)
             for slot in range(per_context):
                 start = number(seed, self.name, context.id, str(slot))
-                # If the entry at the random position is rejected, try the entries after this position, and
-                # then the entries from the beginning of the bank.
+                # Begin at a random entry of the bank. If it is rejected, try the entries after it and, after
+                # the end of the bank, those from its beginning.
                 around = (entries[(start + step) % len(entries)] for step in range(len(entries)))
                 yield from map(_candidate, islice(filter(new.take_entry, around), 1))
 
@@ -506,7 +506,8 @@ def _best_first(scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
     import numpy as np
 
     rounded, near = np.round(scores, _DIGITS), np.arange(len(scores))
-    # Usually a few results are enough, so yield the best results before sorting all scores.
+    # Callers usually need only the best few responses. So find and yield these first, before sorting all
+    # scores.
     if len(scores) > _FIRST_RANKED:
         near = np.flatnonzero(rounded >= np.partition(rounded, -_FIRST_RANKED)[-_FIRST_RANKED])
     first = near[np.argsort(-rounded[near], kind="stable")].tolist()

@@ -179,7 +179,7 @@ class Separation:
 
     @property
     def balanced_accuracy(self) -> float:
-        """The mean of ``right_kept`` and 1 - ``random_kept``."""
+        """The mean of two fractions: correct pairs that are kept, and random pairs that are dropped."""
         return (self.right_kept + 1 - self.random_kept) / 2
 
 
@@ -231,9 +231,8 @@ def pairs_to_learn(
         )
     if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation come from one dialogue: random pairs need at least two")
-    # The random response for a record comes from another dialogue. The search for it starts at a random
-    # record. After the last record, it continues with the first, so a slice of the doubled list contains the
-    # records in the order of the search.
+    # Pair each context with a response from another dialogue. The search starts at a random record and ends
+    # at the record before it. The doubled list contains the records in this order as one slice.
     turned = right + right
     random: list[ContextResponse] = []
     for own in right:
@@ -242,7 +241,7 @@ def pairs_to_learn(
         # Short replies such as "Yes." occur often. A random response must not be equal to the correct
         # response by chance.
         fits = NearTexts([own.response])
-        # If all responses in `others` nearly equal the correct response, use the first of them.
+        # If all these responses nearly equal the correct response, for example "Yes.", use the first of them.
         other = next((record for record in others if record.response not in fits), others[0])
         random.append(pair_of(own)._replace(response=other.response))
     return [pair_of(record) for record in right], random
@@ -272,8 +271,9 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
     if quantile is not None and not 0 < quantile <= 1:
         raise InputError(f"quantile must be above 0 and at most 1, not {quantile}")
     fitting, others = sorted(right), sorted(random)
-    # Try only the perplexities of correct pairs as thresholds. A threshold between two of them keeps the same
-    # correct pairs as the lower one, but maybe more random pairs, so it cannot be better.
+    # Only perplexities of correct pairs need to be tried as thresholds. For example, if the correct pairs
+    # have the perplexities 3 and 9, the threshold 5 keeps the same correct pairs as 3, but maybe more random
+    # pairs.
     tried = fitting if quantile is None else [fitting[ceil(quantile * len(fitting)) - 1]]
     kept = [[bisect_right(pairs, value) / len(pairs) for pairs in (fitting, others)] for value in tried]
     separations = [Separation(value, *shares) for value, shares in zip(tried, kept, strict=True)]
@@ -321,7 +321,7 @@ class SelectionCriteria:
             raise InputError(f"per_context must be at least 1, not {self.per_context}")
 
     def refusal(self, record: Negative) -> str | None:
-        """Return the reason why a scored record is dropped.
+        """Return why a record is dropped, judging by its perplexities.
 
         Args:
             record: Record whose scores include both perplexities.
@@ -330,7 +330,7 @@ class SelectionCriteria:
             The reason as ``code: sentence``, or None if the record is kept.
         """
         reason = UNLIKELY_POST if record.scores[BACKWARD] > self.thresholds.backward else None
-        # If both perplexities are too high, report only the forward perplexity.
+        # If both the forward and the backward perplexity are too high, report only the forward perplexity.
         if record.scores[FORWARD] > self.thresholds.forward:
             reason = UNLIKELY
         if self.keep == "unfitting":
@@ -395,9 +395,9 @@ class Selected(NegativeStream):
         self._progress.advance(skip)
         while part := list(islice(contexts, self._batch)):
             kept = list(self._kept([records for _, records in part]))
-            # Map each context to its position in the input file. The merge of shards sorts the records by
-            # these positions. If a context occurs at several positions, use the first. A dict keeps the last
-            # value of a key, so go through the positions in reverse.
+            # When shards are merged, records are sorted by the position of their context in the input file.
+            # If a context occurs at several positions, use the first. A dict keeps the last value of a key,
+            # so go through the positions in reverse.
             places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
@@ -456,7 +456,7 @@ class Selected(NegativeStream):
         ]
         for records in contexts_of(scored):
             fine = [record for record in records if self._is_kept(record, self._selection.refusal(record))]
-            # As in CAPT (Ou et al. 2022), the responses to a context are ranked by backward perplexity.
+            # As in CAPT (Ou et al. 2022), sort the responses to a context by their backward perplexity.
             fine.sort(key=lambda record: (record.scores[BACKWARD], record.id))
             most = self._selection.per_context or len(fine)
             for rank, record in enumerate(fine):
@@ -465,7 +465,7 @@ class Selected(NegativeStream):
                     yield record
 
     def _is_kept(self, record: Negative, reason: str | None) -> bool:
-        """Return True if ``reason`` is None. Otherwise count the record as dropped and return False."""
+        """Return whether to keep a record. If there is a ``reason`` to drop it, count it as dropped."""
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None

@@ -255,7 +255,7 @@ class TextLosses(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """The mean of `alone` and `in_context`. Texts with a low mean are preferred."""
+        """The mean of the losses without and with the history. Texts with a low mean are preferred."""
         return (self.alone + self.in_context) / 2
 
     @property
@@ -349,7 +349,8 @@ class PerplexityFilter:
         # Score each text without a history. The model needs at least one token before the text, so use a line
         # break.
         alone = self.model.score_tokens(said, ["\n"] * len(said))
-        # A text that is too unlikely without a history is rejected. Score the others with histories.
+        # Reject texts that are too unlikely without a history (the turns before them). Score only the other
+        # texts with their histories.
         passing = [
             at for at, losses in enumerate(alone) if _mean(losses) <= log(self.bounds.max_perplexity_alone)
         ]
@@ -360,7 +361,7 @@ class PerplexityFilter:
         behind = dict(zip((at for at, _ in shown), after, strict=True))
         found: list[TextLosses | None] = [None] * len(texts)
         for at in passing:
-            # If the caller gave no history for a text, use its losses without a history.
+            # A text for which the caller gave no history was scored only without one, so use these losses.
             tokens = behind.get(at, alone[at])
             losses = TextLosses(_mean(alone[at]), _mean(tokens), round(max(tokens), 3))
             found[at] = losses if self.bounds.accepts(losses) else None
@@ -369,11 +370,12 @@ class PerplexityFilter:
     def beside(
         self, texts: Sequence[str], originals: Sequence[str], margin: float
     ) -> list[TextLosses | None]:
-        """Score edited texts alone, and compare the loss of each edited text with the loss of its original.
+        """Score edited texts without a history, and compare each text with the original text.
 
-        An edited text is accepted if its perplexity is at most ``max_perplexity_alone``, and if its mean loss
-        exceeds the mean loss of the original text by at most ``margin``. The loss of a single token may
-        exceed ``max_token_loss`` only if a token of the original text has at least the same loss.
+        An edited text is accepted if it meets three conditions. Its perplexity is at most
+        ``max_perplexity_alone``. Its mean loss is above the mean loss of the original text by at most
+        ``margin``. None of its tokens has a loss above ``max_token_loss``, unless a token of the original
+        text has at least the same loss.
 
         Args:
             texts: Edited texts.

@@ -105,7 +105,7 @@ class TokenSubstitutionGenerator(BankGenerator):
         return self._options
 
     def prepare(self) -> Candidates:
-        """Return a function that yields candidates, each an edited correct response to a context."""
+        """Return a function that edits correct responses to a context and yields them as candidates."""
         source = self._model or known_words(entry.text for entry in self.bank())
 
         def substituted(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
@@ -135,7 +135,8 @@ class TokenSubstitutionGenerator(BankGenerator):
                 break
             word = parts[at].lower()
             options = source(parts, at)
-            # Start at a random substitute. After the last substitute in the list, continue with the first.
+            # Try the substitutes from a random one on. After the last substitute in the list, continue with
+            # the first.
             start = number(seed, "substitute", id, str(at // 2))
             around = (options[(start + step) % len(options)] for step in range(len(options)))
             # Take the first substitute with another lemma. Another form of the same word, such as "boats" for
@@ -215,7 +216,7 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
         return word.lower() if is_whole else ""
 
     def most_likely_words(words: Sequence[str], at: int) -> Sequence[str]:
-        """Return the words that the model predicts at index ``at``, most likely first."""
+        """Return words that the model predicts in place of the word at index ``at``, most likely first."""
         text = "".join([*words[:at], tokenizer.mask_token, *words[at + 1 :]])
         # Process one text at a time, because the last bits of the logits would depend on the other texts in a
         # batch.
@@ -226,7 +227,8 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
             return ()
         with torch.inference_mode():
             logits = network(**rows).logits[0, masked[0, 0]]
-        # Many of the most likely tokens are not content words, so check four times as many tokens as needed.
+        # Many of the most likely tokens are parts of words or function words, which cannot be used. So look
+        # at four times as many tokens as there should be substitutes.
         tokens = logits.topk(min(4 * candidates, len(logits))).indices.tolist()
         before = " " if at and words[at - 1].isspace() else ""
         found = (word_of(token, before) for token in tokens)

@@ -235,8 +235,9 @@ class PolyEncoder(EncoderRanker):
     def loss(self) -> Callable[..., Tensor]:
         """The loss function for the training objective.
 
-        Its arguments are the output of the network; a tensor of shape (pairs, 3), whose first two columns are
-        the label and the weight of each pair; and the number of labels in the optimizer step.
+        The function has three arguments. The first is the output of the network. The second is a tensor of
+        shape (pairs, 3), whose first two columns are the label and the weight of each pair. The third is the
+        number of labels in the optimizer step.
         """
         from graphneg.rankers.poly_attention import in_batch_loss
 
@@ -282,8 +283,8 @@ class PolyEncoder(EncoderRanker):
         size, device = self.batch * 16, self.model.device
         for start in range(0, len(responses), size):
             some, answers = contexts[start : start + size], responses[start : start + size]
-            # Give each distinct context and each distinct response an index. It is the row of its vectors in
-            # `left` (contexts) or `right` (responses).
+            # Encode each distinct context and response only once. `turns` and `texts` contain their row
+            # numbers in `left` (context vectors) and `right` (response vectors).
             turns = {key: index for index, key in enumerate(dict.fromkeys(map(tuple, some)))}
             texts = {key: index for index, key in enumerate(dict.fromkeys(answers))}
             left = torch.from_numpy(self.context_vectors(list(turns)))
@@ -366,7 +367,8 @@ class PolyEncoder(EncoderRanker):
         self.tokenizer.truncation_side = "right"
         encoder.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
-        # Use the old class paths, which newer versions of sentence-transformers accept, too.
+        # Write the class names of old versions of sentence-transformers, because new versions also accept
+        # them.
         files: dict[str, Any] = {
             "modules.json": [
                 {"idx": 0, "name": "0", "path": "", "type": f"{_MODULES}.Transformer"},
@@ -392,7 +394,7 @@ class PolyEncoder(EncoderRanker):
         return self._tokens("response", responses, self.response_tokens, "right")
 
     def _tokens(self, side: str, texts: Sequence[str], most: int, cut: str) -> dict[str, Tensor]:
-        """Tokenize contexts or responses. ``cut`` is the side on which long texts are truncated."""
+        """Tokenize contexts or responses. Long texts are truncated on the side ``cut`` (left or right)."""
         self.tokenizer.truncation_side = cut
         result: Any = self.tokenizer(
             list(texts), truncation=True, max_length=most, padding=True, return_tensors="pt"

@@ -205,8 +205,8 @@ class ResponseBank:
             # of the turn, the index finds it, although a repeated turn is not a good response.
             never = set(map(match_key, turns)) if context_turns == "left-out" else set[str]()
             queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
-            # Responses that repeat a turn of the context are left out below, so the index must find one
-            # more response per turn. If FAISS finds too few, it returns the index -1 for the missing ones.
+            # Responses that repeat a turn of the context are dropped below. So let FAISS find one more
+            # response for each turn. If it finds too few, it fills up the result with the index -1.
             _, indices = self._index.search(queries, min(max(k, retrieved) + len(never), len(self.texts)))
             nearest = {int(index) for index in indices.flat if index >= 0}
             # The indices are sorted, so that responses with equal scores are in the order of the bank.
@@ -436,7 +436,8 @@ def _build_index(faiss: Any, path: Path, manifest: Manifest) -> Any:
     import numpy
 
     vectors = numpy.memmap(path, dtype="<f4", mode="r", shape=(manifest.count, manifest.size))
-    # Number of cells of an index of the kind "ivf". FAISS warns if there are fewer than 39 vectors per cell.
+    # An index of the kind "ivf" divides the vectors into cells. FAISS warns if a cell has fewer than 39
+    # vectors on average.
     cells = max(1, min(4 * int(manifest.count**0.5), manifest.count // 39))
     form = {"flat": "Flat", "ivf": f"IVF{cells},Flat", "hnsw": "HNSW32,Flat"}[manifest.index]
     made = faiss.index_factory(manifest.size, form, faiss.METRIC_INNER_PRODUCT)

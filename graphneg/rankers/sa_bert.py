@@ -33,7 +33,7 @@ MARKERS = (END_OF_UTTERANCE, END_OF_TURN)
 SPEAKERS = 2
 SEGMENTS = 2
 _TABLE = "token_type_embeddings"
-# Number of token types: a token in segment s by speaker p has the type s + 2 * p.
+# Number of token types. A type stands for a segment s and a speaker p, and is s + 2 * p.
 _TYPES = SEGMENTS * SPEAKERS
 # Factor for the initial speaker vectors. It is small, so that the new vectors hardly change the output of the
 # pretrained encoder at first.
@@ -125,7 +125,7 @@ class SpeakerInputs:
         return self._tokenizer.pad(names, padding=True, return_attention_mask=True, return_tensors="pt")
 
     def _row(self, turns: Sequence[list[int]], response: list[int]) -> Row:
-        """Join the tokens of a context and a response. Omit the first turns if the input is too long."""
+        """Join the tokens of a context and a response. Leave out the oldest turns if they do not fit."""
         room = self._max_tokens - len(self._start) - len(self._between) - len(self._end)
         response = response[:room]
         kept = last_turns(turns, room - len(response))
@@ -251,15 +251,15 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
     speakers = _SPEAKER_SCALE * _random_parameters(network, (SPEAKERS, 1, rows.shape[1]), generator)
     wider = torch.nn.Embedding(_TYPES, rows.shape[1])
     with torch.no_grad():
-        # The sum of speaker vectors and segment embeddings has the shape (speakers, segments, size). After
-        # flattening, row segment + 2 * speaker is the embedding of this segment and this speaker.
+        # `speakers + segments` has a vector for each speaker and segment, in the shape (speakers, segments,
+        # size). In the flattened table, row s + 2 * p belongs to the segment s and the speaker p.
         wider.weight.copy_((speakers + segments).flatten(0, 1))
     setattr(parent, name, wider)
     network.config.type_vocab_size = _TYPES
 
 
 def _segment_table(network: Any) -> tuple[Any, str, Any]:
-    """Find the table of segment embeddings. Return its parent module, its attribute name, and the table."""
+    """Return the table of segment embeddings, preceded by its parent module and its attribute name."""
     for path, module in network.named_modules():
         if path.rpartition(".")[2] == _TABLE and module.num_embeddings in (1, SEGMENTS, _TYPES):
             above, _, name = path.rpartition(".")
@@ -281,8 +281,8 @@ def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
         return
     tokenizer.add_special_tokens({"extra_special_tokens": new}, replace_extra_special_tokens=False)
     old = network.get_input_embeddings().num_embeddings
-    # Many embedding tables have unused rows for new tokens. The table is enlarged only if it has too few rows
-    # for the new vocabulary.
+    # Many encoders have an embedding table with unused rows. Add rows to the table only if it has fewer rows
+    # than the tokenizer has tokens.
     if len(tokenizer) > old:
         network.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     rows = network.get_input_embeddings().weight

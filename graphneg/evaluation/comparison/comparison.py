@@ -121,9 +121,9 @@ def tallies(
     ends = np.cumsum([0, *(len(wrong) for _, wrong in pairs)])
     wins = np.zeros((len(pairs), len(pairs)), dtype=np.int32)
     for at, (right, _) in enumerate(pairs):
-        # `won` has a number for each wrong response to any context: 2 for each correct response to this
-        # context that scores higher, plus 1 for each that scores the same. `wins[at]` contains the sums of
-        # these numbers over the wrong responses to each context.
+        # `won` has one number for each wrong response to any context: 2 points for each correct response to
+        # this context that scores higher, and 1 point for each with an equal score. `wins[at]` adds up the
+        # points of the wrong responses to each context.
         won = (2 * (right[:, None] > flat) + (right[:, None] == flat)).sum(axis=0)
         wins[at] = np.diff(np.concatenate([[0], np.cumsum(won)])[ends])
     return Tallies(
@@ -178,8 +178,8 @@ class Bootstrap:
 
         def values(of: Tallies) -> NDArray[Any]:
             """Return the measure on all contexts, followed by the measure in each bootstrap sample."""
-            # A weight is the number of times that a context occurs in a sample. Multiplying the counts by the
-            # weights thus gives the sums over each sample, without copying any data.
+            # A weight is the number of times that a context occurs in a bootstrap sample. The weighted sum of
+            # the contexts' counts is thus the sum over the sample, without copying any data.
             right, wrong = weights @ of.right, weights @ of.wrong
             # A sample without correct or wrong responses gives 0 / 0. Return NaN for it without a warning.
             with np.errstate(invalid="ignore"):
@@ -187,9 +187,9 @@ class Bootstrap:
                     return (weights @ of.top_ranked) / right
                 if measure == BALANCED:
                     return ((weights @ of.accepted) / right + (weights @ of.rejected) / wrong) / 2
-                # AUC: the share of pairs in which the correct response scores higher. A pair occurs in a
-                # sample as often as the product of the weights of its two contexts. Divide by 2, because
-                # `wins` counts 2 for each such pair.
+                # AUC: the share of the pairs of a correct and a wrong response in which the correct response
+                # scores higher. In a bootstrap sample, a pair occurs as often as the product of the weights
+                # of its two contexts. Divide by 2, because `wins` counts 2 for each such pair.
                 return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
 
         each = np.stack(list(map(values, runs.values())))
@@ -390,8 +390,8 @@ def _closed(
         Pairs of a measure and a share. Nothing if the share is undefined.
     """
     own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
-    # The gap is the difference between the results of the sources "random" and "human". It is unknown if one
-    # of these sources was not compared.
+    # A source closes a share of the gap between the results of "random" and "human". The gap is unknown if
+    # one of these two sources was not compared.
     if name in (RANDOM, HUMAN) or own is None or nothing is None or everything is None:
         return
     for measure in GAPS:

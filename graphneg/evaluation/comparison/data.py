@@ -221,8 +221,8 @@ def response_dialogues(train: Iterable[LabelledContext]) -> Iterator[Dialogue]:
     """
     for context in train:
         for at, response in enumerate(context.positives):
-            # Each correct response gives a dialogue. The first dialogue gets the id of the context. For the
-            # others, the index of the response is appended to this id.
+            # Store one dialogue per correct response. For the context "d#2", the ids of the dialogues are
+            # "d#2", "d#2/1", "d#2/2" and so on.
             id = f"{context.id}/{at}" if at else context.id
             yield from context_dialogues([replace(context, id=id, positives=(response,))])
 
@@ -275,7 +275,7 @@ class LeakageFilter:
                 yield record
 
     def _dialogue(self, dialogue: Dialogue) -> Dialogue | None:
-        """Return the turns before the first turn in ``forbidden``, or None if there are too few of them."""
+        """Cut a dialogue before its first turn that the bank may not contain; None if too little is left."""
         # The bank may be the corpus from which the training contexts were taken. Skip the dialogues that are
         # in the store already.
         if dialogue.id in self.known:
@@ -292,7 +292,8 @@ class LeakageFilter:
             for response in dialogue.responses
             if response.label == 1 and response.turn < end and self._allows(response.text, "responses")
         )
-        # Keep a dialogue if at least two turns are left, or one turn and a loaded response to it.
+        # A generator needs a context with a response. So keep the dialogue only if two turns are left, or one
+        # turn and a loaded response to it.
         if end < 2 and not (end and responses):
             return None
         return replace(dialogue, utterances=said[:end], responses=responses)

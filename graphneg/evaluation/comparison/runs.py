@@ -65,8 +65,8 @@ class RankerSettings:
             Values from which a fingerprint can be computed.
         """
         folder = locate(self.model, offline=self.offline)
-        # Use the name of the folder instead of its path, so that a comparison can be moved to another
-        # machine.
+        # Use the name of the model's folder instead of its path, so that a comparison can be continued on
+        # another machine, where the path may differ.
         digest = str(with_model_digests(folder)).rpartition("@")[2]
         options = sorted(with_model_digests(self.options).items())
         return [self.kind, f"{folder.name}@{digest}", options, sorted(self.arguments.items())]
@@ -260,7 +260,7 @@ class Runs:
 
 
 def _read(result: Path, mark: str) -> RankerRun | None:
-    """Return the result in a file; None if the file is missing or the result has a different fingerprint."""
+    """Return the result of a run from its file; None if it is missing or from other data or settings."""
     if not result.is_file():
         return None
     try:
@@ -269,6 +269,6 @@ def _read(result: Path, mark: str) -> RankerRun | None:
         raise InputError(
             f"{result}: this result can't be read; remove it and run the command again"
         ) from error
-    # The file name contains only the first 12 digits of the fingerprint, so compare the whole fingerprint in
-    # the file.
+    # The name of the file contains only the first 12 digits of the fingerprint. So also compare the whole
+    # fingerprint, which is stored in the file: a result for other data must not be used.
     return run if run.fingerprint == mark else None

@@ -141,7 +141,7 @@ class Budget:
 
     @property
     def negatives_per_context(self) -> int:
-        """The number of wrong responses to make per context, so that each epoch uses different ones."""
+        """The number of wrong responses to make per context: enough to use different ones in each epoch."""
         return self.source * self.epochs
 
 
@@ -282,7 +282,7 @@ class NegativeCache:
     progress: Progress = field(default_factory=NoProgress)
 
     def __post_init__(self) -> None:
-        """Compute a fingerprint of the contexts and banks to load, and select the dialogues to edit."""
+        """Compute a fingerprint of the data to load into stores, and choose the corpora to edit."""
         self._graphs: dict[SourceKind, Any] = {}
         # Include the version of graphneg, because a different version may make different negatives.
         facts = [__version__, self.data.fingerprint, [bank.facts() for bank in self.banks]]
@@ -315,9 +315,9 @@ class NegativeCache:
         note = RunNote(out.with_suffix(".json"), fingerprint(facts))
         if out.is_file() and note.state == "same":
             return out
-        # First write all negatives to a temporary file, which the next call continues if this call is
-        # interrupted. Then copy them to the final file, without texts that training must not contain, such as
-        # correct responses to test contexts.
+        # First write all negatives to a temporary file. If this call is interrupted, the next call continues
+        # this file. Then copy the negatives to the final file, without those that training must not contain,
+        # such as correct responses to test contexts.
         raw = out.with_name(f"{source.name}.raw.jsonl")
         try:
             self._stream(source, options).to_jsonl(raw, overwrite=True)
@@ -343,10 +343,11 @@ class NegativeCache:
         graph.parse(**self._chosen)
         if "perspective_substitution" in recipe.transforms:
             graph.shift(**self._chosen)
-        # A context with n correct responses is stored as n dialogues. To get 5 negatives for a context with 2
-        # responses, each dialogue must give 3. Add one, because an attempt may find nothing to edit. A recipe
-        # edits another turn for each negative, but only edits of the last turn can be used. So multiply the
-        # number by the number of turns.
+        # Compute how many negatives to request per dialogue. A context with n correct responses is stored as
+        # n dialogues: to get 5 negatives for a context with 2 responses, each of the two dialogues must give
+        # 3. Request one more, because the recipe may find nothing to edit. A recipe edits another turn for
+        # each negative, but only edits of the last turn can be used. So multiply the number by the number of
+        # turns.
         of_each = -(-self.amount // min(len(context.positives) for context in self.data.train)) + 1
         most = of_each * max(len(context.turns) for context in self.data.train)
         return graph.negatives(recipe, per_dialogue=most, target="response", **given)
@@ -371,7 +372,7 @@ class NegativeCache:
                 yield negative
 
     def _digest(self, kind: SourceKind) -> str:
-        """Return a fingerprint of the data that are loaded into the store for generators or for recipes."""
+        """Return a fingerprint of the data in the store for generators, or in the store for recipes."""
         return self._loaded if kind == "generator" else fingerprint([self._loaded, kind])
 
     def _opened(self, kind: SourceKind) -> Any:

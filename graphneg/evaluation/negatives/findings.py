@@ -31,8 +31,8 @@ If there are few negatives, the standard error is large, so that only strong cue
 # `AGAIN`: negatives are suspicious if more than this share of them repeats another negative of the same
 # context. `ELSEWHERE`: they are suspicious if more than this share of them occurs after several contexts.
 AGAIN, ELSEWHERE = 0.05, 0.25
-# Negatives are suspicious if their words alone tell them from their twins with an AUC above this value. A
-# negative and its twin have the same construction, so their words should hardly differ.
+# A negative and its twin (the correct counterpart) have the same construction, so their words should hardly
+# differ. If a classifier of words separates them with an AUC above this value, the negatives are suspicious.
 TWINS_AUC = 0.65
 # `JUDGED_RIGHT`: negatives are suspicious if the judge accepts at least this share of them as correct.
 # `JUDGED_EASY`: if the judge accepts less than this share, a note says that the negatives are easy.
@@ -82,7 +82,7 @@ def findings(
 
 
 def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
-    """Return the findings on one row of the report as pairs of a level and a sentence."""
+    """Return the problems of the negatives in a row of the report, each with its level of severity."""
     texts = line.figures.texts
     faults: list[_Fault] = []
     # A single negative that equals a correct response is an error, so report it even if the row has few
@@ -121,7 +121,7 @@ def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
 
 
 def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
-    """Yield a finding for each suspicious cue."""
+    """Yield a message for each cue, such as length, by which a ranker could recognise the negatives."""
     if right is None:
         return
     for cue, sentence in _SENTENCES.items():
@@ -131,7 +131,7 @@ def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
         # other cues from samples.
         counted = cue in ("length", "overlap")
         wrong, true = (of.texts if counted else of.sampled for of in (line.figures, right))
-        # If there are no wrong texts or no right texts, use the standard error 1.0, which is so high that the
+        # Without any wrong text or any right text, the error is undefined. Use 1.0, which is so high that the
         # cue is not reported.
         error = sqrt((wrong + true + 1) / (12 * wrong * true)) if wrong and true else 1.0
         if area >= SUSPICIOUS_AUC and area - 0.5 >= SURE * error:
@@ -196,7 +196,7 @@ def _times(ratio: float) -> str:
 
 
 def _judged(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
-    """Yield a finding if the judge accepts unusually many or unusually few negatives as correct."""
+    """Yield a message if the judge (a ranker) accepts unusually many or few negatives as correct."""
     share = line.figures.judged_right
     if share is None:
         return

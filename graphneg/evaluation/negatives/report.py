@@ -104,7 +104,7 @@ class Report:
 
     @property
     def most_specific(self) -> list[CategoryLine]:
-        """The rows for single error categories. A source without them is represented by its only row."""
+        """The rows for single error categories; if a source has no such rows, its row for all categories."""
         divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
         return [
             line for line in self.lines if line.category != ALL or (line.source, line.target) not in divided
@@ -227,7 +227,7 @@ def drawings(report: Report) -> list[Drawing]:
 
 
 def _areas(report: Report, cue: str) -> Mapping[str, float]:
-    """Return the AUC of a cue, such as the length, for each row of the report, keyed by row name."""
+    """Return the AUC of a cue, such as length, for the rows of the report in which it was measured."""
     areas = {line.name: line.cue_auc.get(cue) for line in report.lines}
     return {name: area for name, area in areas.items() if area is not None}
 
@@ -337,8 +337,8 @@ def page(report: Report) -> str:
     verdicts: dict[str, list[tuple[str, str]]] = {}
     for finding in report.findings:
         verdicts.setdefault(finding.line, []).append((finding.level, finding.sentence))
-    # For the summary, count each row under the most severe level of its findings. Findings are sorted by
-    # level, so use the level of the first finding.
+    # The summary says, for example, that 3 rows of the report are "suspicious". A row may have several
+    # findings. It counts under its most severe level, which is the level of its first finding.
     counts = Counter(verdict[0][0] for verdict in verdicts.values())
     return render(
         "graphneg.evaluation.negatives",

@@ -103,16 +103,19 @@ def measured(negative: Negative) -> MeasuredTexts:
     pair = negative.pair
     after = (*(turn.text for turn in negative.context), negative.response)
     if negative.label:
-        # The context of a twin may be edited. Its place is the unedited context, as for its negative.
+        # A twin is the correct counterpart of a negative. Even if its context was edited, `original_context`
+        # is the unedited context, as it is for the negative.
         given = negative.original.context
         place = after[:-1] if given is None else tuple(turn.text for turn in given)
         right = Text(id, RESPONSE, place, after[:-1], negative.response, pair=pair)
         if pair is None:
             return MeasuredTexts((), (right,))
-        # If a whole dialogue was edited, its twin may differ from it in any turn, so compare no text.
+        # Compare a negative with its twin only if the edit concerns the response. In an edited dialogue, the
+        # two may differ in any turn.
         return MeasuredTexts((), (), right if target == RESPONSE else None)
     context, response = negative.original.context, negative.original.response
-    # If a response was retrieved or generated instead of edited, the record has no original text.
+    # A record has an original text only if its response was edited, not if the response was retrieved or
+    # generated.
     known = context is not None or response is not None
     before = (
         *(turn.text for turn in (negative.context if context is None else context)),
@@ -145,17 +148,22 @@ def measured(negative: Negative) -> MeasuredTexts:
 
 
 def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int | None, int]]:
-    """Yield the index of each changed turn in ``before`` (None for an added turn) and in ``after``."""
+    """Yield the index of each changed turn in ``before`` and its index in ``after``.
+
+    The first index is None if the turn was added. For example, the result is (None, 1) if a turn was inserted
+    after turn 0.
+    """
     # If both dialogues have the same number of turns, assume that no turn was added or removed, and compare
     # the turns with the same index.
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])
         return
-    # The numbers of turns differ, so turns were added or removed. Align the two dialogues.
+    # The dialogues have different numbers of turns, so turns were added or removed. Find out which turns
+    # correspond to each other.
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind in ("replace", "insert"):
-            # Pair the first new turn with the first replaced turn, and so on. If there are more new turns
-            # than replaced turns, the remaining new turns replace nothing.
+            # If two turns were replaced by three, pair the first two new turns with the two old turns. The
+            # third new turn replaces nothing (None).
             yield from ((a + at - c if a + at - c < b else None, at) for at in range(c, d))
 
 
@@ -185,7 +193,10 @@ GROUP BY wrong.line
 
 
 def _digests(text: Text) -> tuple[int, ...]:
-    """Return 64-bit hashes of the original turns before a text and of the text, ignoring case and spaces."""
+    """Return two 64-bit hashes: of the original turns before a text, and of the text itself.
+
+    Differences in case and white space are ignored.
+    """
     written = ("\0".join(map(match_key, texts)) for texts in (text.original_context, [text.text]))
     hashes = (hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8) for key in written)
     return tuple(int.from_bytes(digest.digest(), "big", signed=True) for digest in hashes)
@@ -332,7 +343,8 @@ class TextPool:
         Args:
             sample: Maximum number of texts in the sample.
             seed: Seed for sampling.
-            line: The index of the group's row in the report, as stored in the temporary database.
+            line: Number of the row of the report that describes the group. It identifies the group in the
+                temporary database.
         """
         self.line = line
         self.records = 0
@@ -358,8 +370,9 @@ class TextPool:
             self.like_right.add(len(content & right) / len(content | right) if content | right else 1.0)
         self.questions += mood_of(text.text) == "question"
         self.persons[person_of(text.text)] += 1
-        # Sample by a hash of the text, so that the sample does not depend on the order of the files.
-        # A negative and its twin have equal hashes, so that usually both or neither are sampled.
+        # Sample by a hash, so that the sample does not depend on the order of the files. A negative and its
+        # twin (the correct counterpart) have the same hash, that of their minimal pair. So usually both are
+        # sampled, or neither.
         names = (text.id, str(len(text.context)), text.text) if text.pair is None else (text.pair,)
         self.sample.offer(number(self._seed, "sample", *names), text)
 
@@ -385,7 +398,7 @@ class NegativeStatistics:
         wrong: Statistics of wrong texts, keyed by `Key` (source, category and target), in the order of the
             report.
         right: Statistics of right texts, keyed by target.
-        twins: Sample of the texts of twins.
+        twins: Sample of the twins (the correct counterparts of negatives).
         repeated: Three counts for each row of the report, keyed by `Key`: texts that repeat a negative of the
             same context, texts that occur after several contexts, and texts that equal a right text with the
             same context.
@@ -410,7 +423,7 @@ class NegativeStatistics:
             for record in records:
                 self._add(record, rows)
             counts = [dict(rows.execute(query).fetchall()) for query in (_AGAIN, _ELSEWHERE, _RIGHT)]
-        # Sort the row for all categories of a source before the rows for single categories.
+        # In the report, the row for all categories of a source comes before its rows for single categories.
         order = sorted(
             self.wrong, key=lambda key: (key.source, key.target, key.category != ALL, key.category)
         )
@@ -421,7 +434,7 @@ class NegativeStatistics:
         }
 
     def _add(self, record: Negative, rows: sqlite3.Connection) -> None:
-        """Count the wrong texts and the correct texts of a record."""
+        """Count the texts of a record, and store their hashes in the temporary database."""
         self.records += 1
         wrong, right, twin = measured(record)
         if twin is not None:
@@ -451,7 +464,10 @@ class NegativeStatistics:
             rows.executemany("INSERT INTO wrong VALUES (?, ?, ?)", [(pool.line, *digests) for pool in pools])
 
     def _is_counted_twice(self, key: Key) -> bool:
-        """Return whether the row for all categories of a source repeats its only row for a category."""
+        """Return whether the row for all categories counts the same texts as the only row for one category.
+
+        For example, if all negatives of a source have the category ``C-cont``, the two rows are equal.
+        """
         same = [other for other in self.wrong if other[::2] == key[::2] and other.category != ALL]
         if key.category != ALL or len(same) != 1:
             return False

@@ -118,7 +118,8 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
         The scores, keyed by the name of the score and then by the text.
     """
     bar = progress or NoProgress()
-    # Remove duplicates: a text occurs in the row for all categories and in the row for its own category.
+    # Score each text only once, although it occurs in two rows of the report: in the row for its own category
+    # and in the row for all categories.
     every = list(dict.fromkeys(texts))
     in_context = [text for text in every if text.context]
     with_right = [text for text in every if text.original is not None]
@@ -129,7 +130,7 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
         return (embedder.embed([text.text for text in some]) * embedder.embed(others)).sum(axis=1).tolist()
 
     def ask(label: str, texts: list[Text], model: _Asked) -> dict[Text, float]:
-        """Score texts in chunks with a model, and drop scores that are not finite."""
+        """Return the scores of the texts by a model. Leave out scores that are infinite or not a number."""
         bar.start(label, len(texts), "texts")
         answers: dict[Text, float] = {}
         for start in range(0, len(texts), _CHUNK):
@@ -268,20 +269,20 @@ class CategoryLine:
 
 
 class ScoredPool:
-    """The statistics of a group of texts, together with the scores of the sampled texts.
+    """The counts of a group of texts, such as a row of the report, with the scores of the sampled texts.
 
     Attributes:
-        pool: The statistics and the sample of the group.
+        pool: The counts and the sample of the group.
         texts: The texts in the sample.
         histograms: Histograms of the scores, keyed by the name of the score.
     """
 
     def __init__(self, pool: TextPool, scores: Scores) -> None:
-        """Initialize the histograms of the scores.
+        """Collect the scores of the sampled texts in histograms.
 
         Args:
-            pool: The statistics and the sample of the group.
-            scores: The scores of the sampled texts of all groups.
+            pool: The counts and the sample of the group of texts.
+            scores: The scores of sampled texts. Texts that are not in the sample of this group are ignored.
         """
         self.pool = pool
         self.texts = tuple(pool.sample.items())
@@ -292,7 +293,7 @@ class ScoredPool:
         }
 
     def figures(self, threshold: float) -> Figures | None:
-        """Return the statistics of the group for the report.
+        """Return the statistics of the texts, as the report shows them.
 
         Args:
             threshold: The judge accepts a response as correct if its score is at or above this threshold.
@@ -353,8 +354,10 @@ def cue_aucs(wrong: ScoredPool, right: ScoredPool) -> dict[str, float | None]:
 def twins_auc(wrong: Sequence[Text], twins: Mapping[str, Text]) -> float | None:
     """Return how well negatives can be told from their twins by their words alone.
 
+    A twin is made like its negative, but without the error.
+
     Args:
-        wrong: Wrong texts.
+        wrong: Texts of negatives. Texts without a twin are ignored.
         twins: Texts of twins, keyed by the id of the minimal pair.
 
     Returns:

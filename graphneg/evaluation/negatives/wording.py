@@ -122,7 +122,7 @@ class _Sparse:
 
 
 class _TfIdf:
-    """The tf-idf weights of features that occur in at least two training texts."""
+    """Computes tf-idf weights of the words and word pairs that occur in at least two training texts."""
 
     def __init__(self, training: Sequence[Counter[str]]) -> None:
         texts = Counter(feature for counts in training for feature in counts)
@@ -133,7 +133,10 @@ class _TfIdf:
         self.width = len(self._columns) + 1
 
     def matrix(self, texts: Sequence[Counter[str]]) -> _Sparse:
-        """Return tf-idf weights, one row per text. Rows have length 1, without the intercept column."""
+        """Return the tf-idf weights as a matrix with one row per text.
+
+        Each row is scaled to length 1. Then a last column with the value 1 is added for the intercept.
+        """
         rows: list[int] = []
         columns: list[int] = []
         values: list[float] = []

@@ -139,16 +139,17 @@ def _by_people(paths: Sequence[Path]) -> Iterator[Item]:
 
 def _drawn(sources: Mapping[str, Sequence[Item]], each: int, seed: int) -> dict[str, list[Item]]:
     """Sample ``each`` items per source. Return lists of items, keyed by the name of the source."""
-    # Each source contributes one item per context, in the same order of contexts for all sources. A source
-    # that still has too few items then contributes a second item per context, and so on.
+    # From each source, take one item per context, then a second item per context, and so on, until there are
+    # enough items. All sources use the contexts in the same order, so that their items come from the same
+    # contexts as far as possible.
     by_place: dict[str, Mapping[tuple[str, ...], list[Item]]] = {}
     for name, items in sources.items():
         places: defaultdict[tuple[str, ...], list[Item]] = defaultdict(list)
         for item in shuffled(items, seed, "sample", name):
             places[item.context_key].append(item)
         by_place[name] = places
-    # Contexts for which the most sources have negatives come first. Contexts with the same number of sources
-    # are sorted by a hash.
+    # First use the contexts for which the most sources have negatives. Contexts with equally many sources are
+    # in a random order, which depends only on the seed.
     having = Counter(place for places in by_place.values() for place in places)
     order = sorted(having, key=lambda place: (-having[place], number(seed, "context", *place)))
     drawn: dict[str, list[Item]] = {}

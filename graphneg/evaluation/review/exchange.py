@@ -466,7 +466,7 @@ def _json_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _row(set: ReviewSet, written: Any, says: str, where: str) -> int:
-    """Parse the number of a row, and check that the review set has the same texts in this row."""
+    """Parse the number of a row, and compare the digest of its texts (``says``) with the review set."""
     text = str(written).strip()
     if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= len(set.items):
         raise InputError(f"{where}: row {text[:20]!r} is not in the key")

@@ -1,8 +1,8 @@
 """Define the items of a review: a context, a response, and properties that annotators do not see.
 
-A `ReviewSet` contains all items of a review and is stored as JSON. A review set is also the key of a CSV
-sheet, because it contains the source of the response in each row. A `Judgements` file has a copy of the
-review set.
+A `ReviewSet` contains all items of a review, and is stored as a JSON file. This file is also the key of a CSV
+sheet: it names the source of the response in each row, which the sheet does not show. A `Judgements` file has
+a copy of the review set.
 """
 
 from __future__ import annotations

@@ -56,8 +56,8 @@ CREATE TABLE judgement (
     at REAL NOT NULL, step INTEGER NOT NULL, PRIMARY KEY (item, annotator)
 );
 """
-# Stores a row for an item and annotator, or replaces the existing row. The value of `step` in the new row is
-# one more than the highest `step` in the table.
+# Store the state of an item for an annotator (shown, skipped or judged) in place of its earlier state. Number
+# the writes in the column `step`: the new row gets the highest number so far plus one.
 _PUT = """
 INSERT INTO judgement (item, annotator, state, answers, comment, at, step)
 VALUES (?, ?, ?, ?, ?, ?, 1 + (SELECT coalesce(max(step), 0) FROM judgement))
@@ -198,8 +198,8 @@ class Judgements:
         try:
             connection = _connected(path)
             found = connection.execute("SELECT facts FROM review").fetchone()
-            # `create` writes the tables and the review set in one transaction. Without the review set, the
-            # file cannot be used.
+            # `create` writes the tables and the review set together. If the review set is missing, `create`
+            # was interrupted, and the file cannot be used.
             if found is None:
                 raise InputError(f"{path}: an unfinished file of judgements; remove the file and start again")
             opened = cls(path, review_set_of(str(found[0]), path), connection)
@@ -215,7 +215,8 @@ class Judgements:
 
     def _check(self) -> None:
         """Check all judgements, so that a damaged file is refused before anyone works with it."""
-        # Refuse triggers, because they could discard or change judgements while they are written.
+        # Refuse SQLite triggers. A trigger runs whenever a judgement is written, and could change or discard
+        # it.
         programs = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
         if found := self._asked(programs):
             raise InputError(
@@ -232,7 +233,7 @@ class Judgements:
             self.set.questions.check(one.answers, f"{self.path}: row {one.row}, {one.annotator}")
 
     def __enter__(self) -> Self:
-        """Enter the ``with`` block that uses the open file."""
+        """Return this object, whose file is closed at the end of the ``with`` block."""
         return self
 
     def __exit__(
@@ -259,7 +260,6 @@ class Judgements:
             self._check_place()
 
     def _asked(self, query: str, *values: Any) -> list[Any]:
-        """Run a query and return the rows of its result."""
         with self._readable(), self._lock:
             return self._connection.execute(query, values).fetchall()
 
@@ -330,7 +330,10 @@ class Judgements:
         return Counter(dict(self._asked(query, annotator, ADJUDICATOR, self.now() - RESERVATION_SECONDS)))
 
     def _is_open(self, row: int, taken: Counter[int]) -> bool:
-        """Return whether an item needs more annotators; ``taken`` counts the other annotators of each row."""
+        """Return whether an item needs more annotators.
+
+        ``taken`` says, for each row, how many other annotators have judged the item or see it now.
+        """
         wanted = self.set.annotators
         # Gold items are used to check each annotator, so every annotator judges them.
         return not wanted or taken[row] < wanted or bool(self.set.item(row).gold)

@@ -190,7 +190,7 @@ def load_questions(named: str) -> Questions:
 
 
 def _fault(found: Questions) -> str:
-    """Return why a set of questions is invalid; empty if it is valid. Types are not checked."""
+    """Return why a set of questions is invalid, such as an unknown answer; empty if it is valid."""
     names = Counter(question.name for question in found.questions)
     if not names:
         return "the file contains no question"
@@ -209,7 +209,7 @@ def _fault(found: Questions) -> str:
 
 
 def _fault_of(question: Question) -> str:
-    """Return why a question is invalid; empty if it is valid. Types are not checked."""
+    """Return why a question is invalid, such as "fewer than two answers"; empty if it is valid."""
     values = Counter(question.values)
     keys = Counter(answer.key for answer in question.answers if answer.key)
     if len(question.answers) < 2:

@@ -42,8 +42,8 @@ def _unanimous(votes: Counter[str], question: Question) -> str | None:
 
 def _two_of_three(votes: Counter[str], question: Question) -> str | None:
     """Return the positive answer if two thirds of the annotators gave it; otherwise a unanimous answer."""
-    # The two-thirds rule of Sato et al. (2024), section 3, needs a question with a positive answer, such as
-    # "contradictory". For any other question, use the majority.
+    # The rule of Sato et al. (2024), section 3, is about a positive answer, such as "contradictory", which
+    # two of three annotators must give. If the question has no positive answer, use the majority.
     if not question.positive:
         return _majority(votes, question)
     if votes[question.positive] * ANNOTATORS >= MIN_VOTES * votes.total():
@@ -141,7 +141,7 @@ class Results:
         return found
 
     def _agreed(self, row: int) -> Mapping[str, str] | None:
-        """Return an item's label for each question, by the voting rule; None if a question gets no label."""
+        """Combine the answers for an item into one label per question; None if a question gets no label."""
         answers: dict[str, str] = {}
         for question in self.set.questions.questions:
             votes = Counter(one.answers[question.name] for one in self.by_row[row])
@@ -176,7 +176,7 @@ class Results:
 
     @property
     def open(self) -> int:
-        """The number of judged items without a label."""
+        """The number of items that were judged but have no label, because the annotators disagree."""
         return len({*self.by_row, *self.adjudications}) - len(self.labels)
 
     def _lines(self, names: Callable[[Item], Iterable[str]]) -> list[Line]:
@@ -212,10 +212,10 @@ class Results:
         return found
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the results as a dict that can be written as JSON. Estimates are ``{value, low, high}``."""
+        """Return the results as a dict that can be written as JSON. Shares are ``{value, low, high}``."""
 
         def plain(line: Line) -> dict[str, Any]:
-            """Convert the results for one source or transform into a dict."""
+            """Convert a line of a result table, for one source or transform, into a dict."""
             shares = {name: share._asdict() for name, share in line.shares.items()}
             return {"name": line.name, "read": line.read, **shares}
 

@@ -83,17 +83,18 @@ class MaskAndFillOptions(WritingOptions):
         sources: Where the texts to blank come from: ``responses`` (correct responses), ``context`` (turns of
             the context), ``retrieved`` (responses that BM25 retrieves for the context).
         texts: Maximum number of texts from each source for a context.
-        versions: Maximum number of versions of a text that differ in their blanks.
+        versions: Maximum number of ways to blank a text. For example, "I [word] tea." and "I like [word]."
+            are two versions of the same text.
         drafts: Number of times that the model fills each version.
         best: Maximum number of filled texts to keep per context, unless more candidates are requested. Spare
             texts are used if a better text was already returned for another context.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
-        min_loss_gap: Minimum difference of two mean losses after the context, in nats per token: the loss of
-            a filled text minus the loss of the original text. It applies only if the original text is a
-            correct response: with a smaller difference, the filled text may still be correct and is rejected.
-        max_loss_increase: Maximum difference of two mean losses without a history, in nats per token: the
-            loss of a filled text minus the loss of the original text. With 0, a filled text must be at least
-            as fluent as the original text.
+        min_loss_gap: Minimum loss gap of a text that was made from a correct response, in nats per token. The
+            gap is the mean loss of the filled text after the context, minus that of the correct response. A
+            text with a smaller gap is rejected, because it may still be correct.
+        max_loss_increase: Highest accepted increase of the mean loss without a history, from the original
+            text to the filled text, in nats per token. With 0, a filled text must be at least as fluent as
+            the original text.
         vectors: File or folder of static word vectors, with which the words most similar to a blanked word
             are found.
 
@@ -235,8 +236,8 @@ class MaskAndFillGenerator(WritingGenerator):
         passing = [draft for draft in drafts if self.accept(draft.asked, self._refusal(draft))]
         for draft, scores in self._judged(passing):
             own = [other.text for other in draft.asked.texts]
-            # A text is blanked in several ways, and two of them may be filled with nearly the same result.
-            # Reject such near-duplicates.
+            # A text is blanked in several ways, so two filled texts may be nearly the same. Reject the second
+            # of them.
             nearly = any(have_nearly_same_words(words_of(draft.text), words_of(other)) for other in own)
             if self.accept(draft.asked, "like-another" if nearly else None):
                 draft.asked.texts.append(draft)
@@ -246,7 +247,7 @@ class MaskAndFillGenerator(WritingGenerator):
         return asked
 
     def _masked(self, asked: Sequence[_ContextFillings], seed: int) -> list[_Draft]:
-        """Return texts with blanks for all contexts, each with turns of another dialogue as its history."""
+        """Return the texts with blanks, each with the turns of another dialogue that its prompt shows."""
         found: list[tuple[_ContextFillings, Original, MaskedText, str]] = []
         for each, originals in zip(asked, self._originals([one.context for one in asked], seed), strict=True):
             for nth, original in enumerate(originals):
@@ -257,21 +258,21 @@ class MaskAndFillGenerator(WritingGenerator):
                     found += [
                         (each, original, masked, f"{id}/{way}/{n}") for n in range(self._options.drafts)
                     ]
-        # Each blanked text has its own id, so that its history and its random numbers differ from those of
-        # the other blanked texts.
+        # Give each blanked text its own id. The id determines which turns of another dialogue its prompt
+        # shows, and the random numbers for filling its blanks.
         contexts, ids = [each.context for each, *_ in found], [id for *_, id in found]
         drafts: list[_Draft] = []
         for (each, original, masked, id), shown in zip(
             found, self._histories.get(contexts, ids, seed), strict=True
         ):
-            # If the store has no other dialogue, there is no history (`shown` is None). Then skip the text,
-            # and count it as "no-history".
+            # If the store has no other dialogue, there are no turns for the prompt to show (`shown` is None).
+            # Then reject the text for the reason "no-history".
             if self.accept(each, "no-history" if shown is None else None) and shown is not None:
                 drafts.append(_Draft(shown.turns, masked, id, asked=each, original=original))
         return drafts
 
     def _originals(self, contexts: Sequence[Context], seed: int) -> Iterator[list[Original]]:
-        """Yield a list for each context: the texts in which spans will be blanked, without duplicates."""
+        """Yield the texts to blank for each context: responses and turns, without duplicates."""
         kinds, most = self._options.kinds, self._options.texts
         retrieved: Sequence[Sequence[Candidate]] = [()] * len(contexts)
         if self._bank is not None:
@@ -285,7 +286,8 @@ class MaskAndFillGenerator(WritingGenerator):
             found = [Original("retrieved", one.text, one.provenance["source"]) for one in similar]
             sources = [
                 shuffled(rights, seed, "responses", context.id)[:most],
-                # Take the last turns of the context, because their words are closest to a response.
+                # Prefer the last turns of the context, because a reply to the context has more in common with
+                # them.
                 said[::-1][:most],
                 found,
             ]
@@ -294,7 +296,7 @@ class MaskAndFillGenerator(WritingGenerator):
             yield list({match_key(one.text): one for one in reversed(texts)}.values())[::-1]
 
     def _constraints(self, draft: Filling) -> Constraints:
-        """Return the words that the model must not write, or should rarely write, into the next blanks."""
+        """Return constraints that forbid the blanked words, and make similar words unlikely."""
         masked, first = draft.masked, len(draft.given)
         at_once = self._layout.blanks_per_prompt
         taken = masked.answers[first:] if at_once is None else masked.answers[first : first + at_once]
@@ -344,10 +346,10 @@ class MaskAndFillGenerator(WritingGenerator):
         )
 
     def _judged(self, drafts: Sequence[_Draft]) -> list[tuple[_Draft, dict[str, float]]]:
-        """Return the texts with filled blanks that pass the perplexity filter, with their scores.
+        """Return the filled texts that the judge (a perplexity filter) accepts, with their scores.
 
-        Without a filter, all texts are returned. They are sorted by the mean loss of the words that the model
-        put into the blanks.
+        If there is no judge, all filled texts are returned. The texts are sorted by the mean loss of the
+        words that the model put into the blanks, lowest first.
         """
         found: list[tuple[_Draft, dict[str, float]]] = [
             # The score is the mean loss over the blanks, so that texts with different numbers of blanks can

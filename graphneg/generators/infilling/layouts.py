@@ -171,7 +171,7 @@ class OneByOne(Layout):
 
 @dataclass(frozen=True)
 class Marked(Layout):
-    """Ask a served model for the answers to all blanks on one line, separated by `BETWEEN`."""
+    """Ask a model on a server to fill all blanks on one line, with `BETWEEN` between the answers."""
 
     name = "marked"
     stop = ("\n",)
@@ -352,7 +352,7 @@ class Filling:
         masked: Text with blanks.
         id: Id of this text with blanks. The id and the seed determine the random choices in sampling.
         given: Answers for the first blanks, which are already filled.
-        loss: Mean loss per token of each model output, in nats, summed over the outputs so far.
+        loss: Sum over the outputs of the model so far. Each output adds its mean loss per token, in nats.
         failed: Whether an output of the model could not be parsed.
     """
 
@@ -396,7 +396,7 @@ def fill(
     """
     settings = replace(settings, few_shot_text=layout.prompt_prefix, kept_special_tokens=layout.kept_tokens)
     left = [one for one in fillings if one.is_open]
-    # A prompt asks for all blanks of a text or for some of them (`Layout.blanks_per_prompt`). So send prompts
+    # Some layouts ask for only one blank per prompt (`Layout.blanks_per_prompt`). So send further prompts
     # until all blanks are filled.
     while left:
         asked = [
@@ -409,7 +409,8 @@ def fill(
             answers = layout.answers(completion.text, one.masked, len(one.given))
             one.failed = answers is None
             one.given += answers or ()
-            # Divide the loss by the number of tokens, so that long answers are not at a disadvantage.
+            # Divide the output's loss by its number of tokens. Otherwise, long answers would have higher
+            # losses than short answers.
             one.loss -= sum(completion.logprobs or ()) / max(len(completion.logprobs or ()), 1)
         left = [one for one in left if one.is_open]
 
@@ -455,7 +456,7 @@ def _special_tokens(model: LanguageModel) -> set[str]:
 
 
 def _history(history: Sequence[Turn]) -> list[str]:
-    """Return the last turns of a history as texts without speaker names. Long turns are shortened."""
+    """Return the texts of the last turns of a history. Of a long turn, only the last words are kept."""
     return [" ".join(detokenize(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
 
 

@@ -162,7 +162,7 @@ def _mask(text: str, spans: Sequence[Span]) -> MaskedText:
 
 
 def _random_spans(text: str, seed: int, id: str) -> tuple[Span, ...]:
-    """Draw spans to blank. Return an empty tuple if they do not meet the conditions of `masked_versions`."""
+    """Draw spans to blank; empty if these spans cannot be blanked together, for example adjacent spans."""
 
     def chance(*names: object) -> float:
         return number(seed, "mask", id, *map(str, names)) / _ALL
@@ -195,10 +195,10 @@ def _random_spans(text: str, seed: int, id: str) -> tuple[Span, ...]:
 
 
 def _size(masked: float, size: float) -> int:
-    """Return the number of words to blank from a word on, or 0 for no blank.
+    """Return how many words to blank, starting at a given word; 0 if no blank starts at this word.
 
     Args:
-        masked: Random number in [0, 1) that decides whether a blank begins at the word.
+        masked: Random number in [0, 1) that decides whether a blank starts at the word.
         size: Random number in [0, 1) that decides how long the blank is.
 
     Returns:
@@ -211,7 +211,7 @@ def _size(masked: float, size: float) -> int:
 
 
 def _is_usable(text: str, spans: Sequence[Span]) -> bool:
-    """Return whether ``spans`` can be blanked together; see `masked_versions` for the conditions."""
+    """Return whether a text with these spans blanked meets all conditions of `masked_versions`."""
     taken = [text[span.start : span.end] for span in spans]
     words = len(words_of(text))
     return (

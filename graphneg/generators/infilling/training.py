@@ -93,7 +93,7 @@ class InfillingReport(TrainingReport):
 
     @property
     def perplexity(self) -> float | None:
-        """The perplexity of the blanked words in the held-out texts; None if no texts were held out."""
+        """The perplexity of the blanked words in texts held out from training; None without such texts."""
         return None if self.validation_loss is None else exp(self.validation_loss)
 
 

@@ -134,9 +134,9 @@ class KeywordOptions(WritingOptions):
 class _PendingNegative(Gap):
     """A negative for which no text has been accepted yet.
 
-    ``at`` is the index of the context in the batch. ``words`` are the keywords in the last prompt. ``texts``
-    are the well-formed texts that the model wrote, each with its losses, sorted with the most likely text
-    first.
+    ``at`` is the index of its context in the batch. ``words`` are the keywords in the last prompt for this
+    negative. ``texts`` are the well-formed texts that the model wrote for it, each with its losses, sorted
+    with the most likely text first.
     """
 
     id: str = ""
@@ -195,7 +195,7 @@ class KeywordGenerator(WritingGenerator):
     def write_candidates(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> list[_PendingNegative]:
-        """Write the negatives. Return one `Gap` for each of them, with at most one candidate text.
+        """Write texts for the negatives that each context needs.
 
         Args:
             contexts: Contexts that need wrong responses.
@@ -203,8 +203,8 @@ class KeywordGenerator(WritingGenerator):
             seed: Seed for all random choices.
 
         Returns:
-            The `Gap` objects in the order of the contexts. A context without keywords has no `Gap`, and
-            neither has a negative for which the store contains no other dialogue.
+            One object per negative, in the order of the contexts, with at most one candidate. A negative is
+            left out if its context has no keywords, or if the store has no other dialogue for its prompt.
         """
         all_pending = self._pending_negatives(contexts, per_context, seed)
         for draw in range(self._options.max_draws):
@@ -227,7 +227,11 @@ class KeywordGenerator(WritingGenerator):
     def _pending_negatives(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> list[_PendingNegative]:
-        """Get keywords and a history for each negative. Count negatives without keywords or history."""
+        """Return the negatives to write, with the keywords and the history for their prompts.
+
+        A history is the beginning of another dialogue. Negatives without keywords or without a history are
+        reported as missing.
+        """
         all_pending: list[_PendingNegative] = []
         texts = [context.text for context in contexts]
         found = keywords_of(self._extractor, texts, self._options.language)
@@ -251,11 +255,11 @@ class KeywordGenerator(WritingGenerator):
         return [pending for pending in all_pending if pending.history is not None]
 
     def _write(self, all_pending: Sequence[_PendingNegative], draw: int, seed: int) -> None:
-        """Let the model write texts for each missing negative. Keep usable texts, sorted by their losses."""
+        """Let the model write texts for each missing negative. Add usable texts to ``texts``, best first."""
         prompts: list[Prompt] = []
         for pending in all_pending:
-            # The id contains the number of the attempt (`draw`), so that other keywords are drawn in each
-            # attempt.
+            # The id contains the number of the prompt for this negative (`draw`), so that each prompt has
+            # other keywords.
             id = f"{pending.id}/{draw}"
             between = (self._options.min_keywords, self._options.max_keywords)
             pending.words = drawn(pending.keywords, between, seed, id, pending.context.text)
@@ -271,8 +275,8 @@ class KeywordGenerator(WritingGenerator):
             constraints=[Constraints(pending.said, self._pull, MIN_WORDS) for pending in all_pending],
             settings=self._manner,
         )
-        # The model may write the same text several times for one missing negative. A dict removes the
-        # duplicates, so that a text is scored only once.
+        # The model may write the same text twice for a negative. A dict with the index of the negative and
+        # the text as its key contains the text once, so that it is scored once.
         whole: dict[tuple[int, str], _PendingNegative] = {}
         for number, (pending, drafts) in enumerate(zip(all_pending, written, strict=True)):
             for draft in drafts:
@@ -293,8 +297,8 @@ class KeywordGenerator(WritingGenerator):
         """Return the losses of each text, both alone and after the history in its prompt.
 
         Args:
-            texts: The texts to score. A key is a pair of an index and a text; its value is the negative for
-                which the text was written.
+            texts: The negative for which each text was written, keyed by the index of the negative and the
+                text.
 
         Returns:
             The losses of each text, in the order of ``texts``. None for each text that the judge rejects, and
@@ -306,11 +310,11 @@ class KeywordGenerator(WritingGenerator):
         return self.judge.read([text for _, text in texts], histories)
 
     def _fill(self, unfilled: Sequence[_PendingNegative], all_pending: Sequence[_PendingNegative]) -> None:
-        """Choose, for each missing negative, the most likely text that is a wrong response to its context.
+        """Choose a text for each negative: the most likely text that is a wrong response to the context.
 
-        A text is rejected if its loss after the context is not much higher than its loss after the history in
-        its prompt, if it is nonsense after the context, or if it nearly equals another candidate for the
-        context.
+        A text is rejected for three reasons. It may be a correct response, because its loss after the context
+        is hardly higher than after the history in its prompt (the beginning of another dialogue). It may be
+        nonsense after the context. Or it nearly equals another candidate for the context.
         """
         # Each iteration tries one text for each missing negative, so that the judge scores them in one batch.
         while contenders := [pending for pending in unfilled if pending.texts]:
@@ -340,7 +344,7 @@ class KeywordGenerator(WritingGenerator):
                     pending.texts.clear()
 
     def _rejection_after_context(self, min_loss_gap: float, loss: LaterLosses) -> str | None:
-        """Return a reason code if a text may be a correct response or is nonsense; None if it is accepted.
+        """Return why a text is rejected as a wrong response to the context; None if it is accepted.
 
         Args:
             min_loss_gap: The mean loss of the text after the context, minus its mean loss after the history
@@ -348,7 +352,8 @@ class KeywordGenerator(WritingGenerator):
             loss: Losses of the text after the context.
 
         Returns:
-            ``fits``, ``surprising`` or None.
+            ``fits`` if the text may be a correct response, ``surprising`` if it may be nonsense, otherwise
+            None.
         """
         if min_loss_gap < self._options.min_loss_gap:
             return "fits"

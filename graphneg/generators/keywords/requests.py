@@ -240,12 +240,13 @@ class Histories:
         """
         others: list[str | None] = []
         for context, id in zip(contexts, ids, strict=True):
-            # If the context's own dialogue is not in the store, it need not be excluded from the draw.
+            # The context's own dialogue must not be drawn. If it is not in the store, `own` is an index that
+            # no dialogue has.
             own = self._index_of_dialogue.get(context.dialogue, len(self._dialogue_ids))
             amount = len(self._dialogue_ids) - (context.dialogue in self._index_of_dialogue)
             index = number(seed, "history", id) % max(amount, 1)
-            # The context's own dialogue, with the index `own`, must not be drawn. The draw is therefore from
-            # one dialogue fewer, and 1 is added to a drawn index if it is `own` or higher.
+            # Draw another dialogue than the context's own dialogue, which has the index `own`. If the drawn
+            # index is `own` or higher, it is increased by 1 to skip the own dialogue.
             others.append(self._dialogue_ids[index + (index >= own)] if amount else None)
         read = read_dialogues(self._store, sorted({other for other in others if other is not None}))
         known = {dialogue.id: dialogue for dialogue in read}

@@ -101,7 +101,7 @@ def _past_auxiliaries() -> frozenset[str]:
 
 
 def _counted(name: str, amount: int) -> Iterator[str]:
-    """Yield a feature such as ``commas:1``, where ``amount`` is 1; nothing if ``amount`` is 0."""
+    """Yield a feature with a number, such as ``commas:1``; nothing if ``amount`` is 0."""
     if amount:
         yield f"{name}:{min(amount, _MANY)}"
 

@@ -141,9 +141,10 @@ class Denoiser(Protocol):
 
 @dataclass(slots=True)
 class _ContextQuery:
-    """A context that needs negatives, and its content words (``terms``).
+    """A context that needs negatives, with its content words (``terms``).
 
-    For each negative, ``profiles`` contains a target profile, and ``lists`` contains a shortlist.
+    ``profiles`` has a target profile for each negative: the features that the negative should have. ``lists``
+    has a shortlist for each negative: the sentences that match its profile best.
     """
 
     context: Context
@@ -203,7 +204,7 @@ class OverlapGenerator(Generator):
         self._target_features: list[tuple[str, bool]] = []
         self._pool: Pool | None = None
         self._seed: int | None = None
-        # Whether `begin` has prepared the run. If the caller did not call it, `_queries` does.
+        # Whether `begin` has been called in this run. If the caller has not called it, `_queries` calls it.
         self._begun = False
         self._refused = 0
         self._chooser = self._new_chooser()
@@ -241,11 +242,11 @@ class OverlapGenerator(Generator):
         return found
 
     def target_features(self) -> Sequence[tuple[str, bool]]:
-        """Return which target features were met by the candidates made since the last call of this method.
+        """Return whether the candidates made since the last call of this method have the wanted features.
 
         Returns:
-            One pair per candidate and feature: the name of the feature, such as ``question``, and whether the
-            candidate has the feature.
+            One pair per candidate and wanted feature: the name of the feature, such as ``question``, and
+            whether the candidate has the feature.
         """
         told, self._target_features = self._target_features, []
         return told
@@ -260,8 +261,8 @@ class OverlapGenerator(Generator):
         require_part(self._store, SENTENCES)
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
         pool_anecdotes(self._store, self.options, progress)
-        # New sentences change the frequencies of terms, so discard the `Pool` object. A new object is created
-        # when sentences are needed.
+        # Adding sentences has changed the frequencies of terms. Discard the `Pool` object, which stores them;
+        # `_queries` creates a new one.
         self._pool, self._seed, self._begun = None, None, True
         if self.options.max_scene_cosine is not None:
             self._scenes = Scenes(self._store, self.options.max_scene_cosine)
@@ -292,8 +293,8 @@ class OverlapGenerator(Generator):
             given.append(own := self._chosen_candidates(asked))
             if len(own) < per_context:
                 reason = (
-                    # If there is a suitable sentence on a shortlist, candidates are missing because all
-                    # suitable sentences were already used ``max_uses`` times.
+                    # If a suitable sentence is left on a shortlist, no candidate was made from it because it
+                    # was already used `max_uses` times.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))
@@ -301,10 +302,10 @@ class OverlapGenerator(Generator):
         return given
 
     def choice(self, per_context: int) -> Mapping[str, Any]:
-        """Return the settings with which candidates are chosen when the shards of a run are merged.
+        """Return the settings for choosing sentences when the shards of a run are merged.
 
         Args:
-            per_context: Not used, because one sentence is chosen from each shortlist.
+            per_context: Not used, because one sentence is chosen for each negative.
 
         Returns:
             Name and options of the chooser; see `graphneg.generators.deferred_choice.choosing`.
@@ -344,7 +345,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _queries(self, contexts: Sequence[Context], per_context: int, seed: int) -> Iterator[_ContextQuery]:
-        """Yield each context, in order, with a target profile and a shortlist for each negative."""
+        """Yield an object for each context, in order, with the suitable sentences for its negatives."""
         if not self._begun:
             self.begin(())
         if self._pool is None or self._seed != seed:
@@ -357,8 +358,8 @@ class OverlapGenerator(Generator):
             pool.keep(samples)
             for query in part:
                 self._fill_shortlists(query, pool)
-                # Cosines and denoiser scores are computed for the sentences of all contexts together, in
-                # large batches, so collect the contexts first.
+                # If sentences must be compared or scored by a model, first collect the sentences of all
+                # contexts, because a model is faster on large batches.
                 if compared:
                     query.lists = list(map(list, query.lists))
                     asked.append(query)
@@ -372,7 +373,7 @@ class OverlapGenerator(Generator):
         yield from asked
 
     def _finish(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Add a second sentence to some candidates, and replace a noun in some. Change the lists in place."""
+        """Extend some candidates by a second sentence, and replace a noun in some. This changes ``given``."""
         for part in (self._second, self._substitution):
             if part is not None:
                 part.apply(contexts, given, seed)
@@ -383,11 +384,11 @@ class OverlapGenerator(Generator):
     def _query_parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
     ) -> Iterator[tuple[list[_ContextQuery], list[str]]]:
-        """Draw the target profiles of the contexts, `PART` contexts at a time.
+        """Draw the features that each negative should have (target profiles), for `PART` contexts at a time.
 
         Yields:
-            Up to `PART` contexts with their target profiles, and the query terms of these profiles whose
-            sentences must be read from the store.
+            Up to `PART` contexts with the target profiles of their negatives, and the words whose sentences
+            must be read from the store.
         """
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.options
@@ -410,8 +411,9 @@ class OverlapGenerator(Generator):
                     seed,
                 )
                 part.append(_ContextQuery(context, terms, target_profiles(terms, *chosen)))
-            # A sentence may be a correct response if it contains a word to which replies often shift from a
-            # word of the last turn. Read these words (successors) from the shift graph.
+            # Replies often shift from a word such as "ticket" to a word such as "train". A sentence about a
+            # train may thus be a correct response to a turn about a ticket. Read these words (successors)
+            # from the shift graph.
             if conditions.usual_shift is not None:
                 last = {term for query in part for term in query.terms.last} - self._successors.keys()
                 asking = {"terms": sorted(last), "least": conditions.usual_shift}
@@ -419,8 +421,8 @@ class OverlapGenerator(Generator):
                 for row in self._store.read(cypher_text("overlap/successors"), **asking):
                     self._successors[row["term"]] = frozenset(row["successors"])
             needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
-            # Request sentences only for new terms. The sentences for all other terms are cached or were
-            # already requested.
+            # Read sentences only for new terms. The sentences for all other terms are in the cache, or are
+            # being read for earlier contexts.
             missing = sorted(term for term in needed - claimed if term not in pool)
             # The caller reads the sentences in the background. Mark their terms as requested now, so that the
             # next contexts do not request them again.
@@ -428,7 +430,7 @@ class OverlapGenerator(Generator):
             yield part, missing
 
     def _fill_shortlists(self, asked: _ContextQuery, pool: Pool) -> None:
-        """Create a shortlist of sentences for each target profile of a context."""
+        """List the sentences of the pool that are most suitable for each negative that a context needs."""
         context, elsewhere = asked.context, None
         said = text_keys_of(context)
         if self._scenes is not None:
@@ -444,7 +446,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _chosen_candidates(self, asked: _ContextQuery) -> list[Candidate]:
-        """Choose the candidates for a context, and record which target features each of them has."""
+        """Choose the candidates for a context, and record which of the wanted features each of them has."""
         chosen = self._chooser.choose(asked.lists)
         for at, item in chosen:
             self._target_features += features_met(asked.profiles[at], item, asked.terms)
@@ -494,7 +496,7 @@ class Similarity:
     """
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
-        """Compute the cosines between the store's correct responses and their contexts.
+        """Compute how similar correct responses usually are to their contexts, by the cosines in the store.
 
         Args:
             embedder: Embedder that computes the vectors of contexts, responses and sentences.
@@ -513,11 +515,13 @@ class Similarity:
         self._usual = sorted(float(a @ b) for a, b in pairs)
 
     def reorder(self, asked: Sequence[_ContextQuery]) -> None:
-        """Sort shortlists by the distance from the target profile and from a target cosine.
+        """Sort the sentences on each shortlist again, so that their similarity to the context counts, too.
 
-        Each sentence should be as similar to the context as correct responses usually are. The sort key is
-        the distance from the profile, plus the weighted difference between the sentence's cosine with the
-        context and the target cosine. Sentences whose cosine is not below the limit are dropped.
+        Each negative should be about as similar to its context as correct responses are. So a target cosine
+        is drawn for each shortlist from the cosines between correct responses and their contexts. The sort
+        key of a sentence is its distance from the wanted features (target profile), plus the weighted
+        difference between its own cosine and the target cosine. Sentences whose cosine is not below the limit
+        are dropped.
 
         Args:
             asked: Contexts with their shortlists, which are replaced by the sorted lists.
@@ -528,8 +532,8 @@ class Similarity:
         for query, meant in zip(asked, self._embed([query.context.text for query in asked]), strict=True):
             ordered: list[list[ScoredCandidate]] = []
             for profile, listed in zip(query.profiles, query.lists, strict=True):
-                # The random number `profile.draw` selects the target cosine from the sorted cosines between
-                # contexts and their correct responses.
+                # The random number `cosine_draw` selects the target cosine: a value from the sorted cosines
+                # between correct responses and their contexts.
                 target = usual[int(profile.cosine_draw * len(usual))] if len(usual) >= FEWEST else None
                 kept: list[ScoredCandidate] = []
                 for item in listed:

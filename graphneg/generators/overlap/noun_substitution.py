@@ -81,7 +81,7 @@ class NounSubstitution:
         # word.
         nouns = (at for at in _nouns(graph, candidate.text) if at[0].concept not in shared)
         for (noun, takes), word in product(nouns, [word for word in words if word not in said]):
-            # The object of "eat" must be food, so "soup" may replace "bread", but "court" may not.
+            # For example, the object of "eat" must be food: "soup" may replace "bread", but "court" may not.
             if (noun_cluster(word) or word) not in takes:
                 continue
             edit = Edit(
@@ -91,7 +91,8 @@ class NounSubstitution:
             try:
                 after = apply_edits(graph, [edit], {})
             except TransformError:
-                # With this pair of nouns, the edited graph would not be well-formed, so try the next pair.
+                # The edited graph would not be well-formed. Try the next pair: a noun in the sentence, and a
+                # noun of the context that replaces it.
                 continue
             edited = EditedUtterance(graph.id, "", candidate.text, graph, after, (edit,))
             text = self._decoder.decode([edited])[0].text
@@ -111,8 +112,8 @@ class NounSubstitution:
         found: dict[str, list[str]] = {id: [] for id in distinct}
         for (id, text), graph in zip(turns, self._graphs([text for _, text in turns]), strict=True):
             if graph is not None:
-                # The selectional preferences of a predicate are noun classes, so use only nouns whose class
-                # is known.
+                # Whether a noun can replace another noun depends on its noun class ("court" is no food). So
+                # use only nouns whose class is known.
                 known = zip(graph.nodes, facts(graph, text), strict=True)
                 found[id] += [
                     node.concept or "" for node, of in known if of.get("topical") and of.get("noun_class")

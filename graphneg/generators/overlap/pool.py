@@ -162,11 +162,12 @@ class Pool:
         if not terms:
             return {}
         windows: list[dict[str, Any]] = []
-        # Each sentence has a random rank. For each term, read the sentences whose ranks are in an interval
-        # that begins at a hash of the term. An interval that exceeds the highest rank continues at rank 0.
+        # A sample for a term must be random, but the same in each run. So each sentence has a random rank,
+        # and the sample contains the sentences in an interval of ranks, which begins at a hash of the term.
+        # After the highest rank, the interval continues at rank 0.
         for term in terms:
-            # Choose the width of the interval so that it contains about `sentences_per_term` usable sentences
-            # with the term.
+            # The more sentences contain the term, the narrower is the interval: it should contain about
+            # `sentences_per_term` usable sentences.
             fitting = self._frequencies.get(term, 1) * self.size.fit / self.size.sentences
             first = number(self._seed, "window", term) % RANKS
             last = first + min(RANKS, int(RANKS * self._conditions.sentences_per_term / max(fitting, 1)))
@@ -175,8 +176,8 @@ class Pool:
         rows = self._store.read(cypher_text("overlap/sharing"), **asked)
         samples: dict[str, Sequence[Any]] = {row["term"]: row["sentences"] for row in rows}
         if self.narrow and (not self._sources or ANECDOTES in self._sources):
-            # Sentences made from templates may fill the whole sample for a term. So read graphneg's anecdotes
-            # in a separate query.
+            # The sample for a term may consist only of sentences that were made from templates. So read the
+            # anecdotes that graphneg provides in a separate query.
             every = [{"text": term, "first": 0, "last": RANKS, "again": 0} for term in terms]
             asked |= {"terms": every, "sources": [ANECDOTES]}
             for row in self._store.read(cypher_text("overlap/sharing"), **asked):
@@ -224,7 +225,7 @@ class Pool:
 
 
 def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]:
-    """Return the sources whose sentences are used (empty for all sources), and the size of the pool."""
+    """Return the names of the sources to read (an empty list for all sources), and the pool's size."""
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
         # The name of a corpus matches all of its splits: "everyday" matches "everyday/train", but not
@@ -311,8 +312,8 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
         ids = [row["id"] for row in page]
         write_records(DerivedRecords(store), cut(ids), report, GraphDialogues(NAME, NAME, 1))
         if ids:
-            # Mark the dialogues as finished only after their sentences are written. If the call is
-            # interrupted in between, a later call writes these sentences again.
+            # Mark the dialogues as finished only now. If the call is interrupted before, a later call writes
+            # the sentences again, so that none are lost.
             store.write_derived(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))
         progress.advance(len(ids))
         # If the query returned fewer than `PAGE` dialogues, no dialogues are left.

@@ -149,7 +149,7 @@ class Scenes:
         Returns:
             True if the sum of the weights of the terms (their inverse document frequencies) is high enough.
         """
-        # In a small store, even the rarest terms have low weights, so the minimum sum is lower.
+        # In a small store, even the rarest terms have low weights. So require less weight there.
         return sum(map(self._weight, terms)) >= min(
             _MIN_NEW_WEIGHT, _UNSEEN_TERM_FACTOR * log(1 + len(self._said))
         )
@@ -207,7 +207,8 @@ class Scenes:
         import numpy as np
 
         total, weights = np.zeros(self._vectors.vectors.shape[1], dtype=np.float32), 0.0
-        # A sum of floating-point numbers depends on the order of addition, so sort the terms.
+        # The last bits of a sum depend on the order of addition. Sort the terms, so that all runs compute the
+        # same vector.
         for term in sorted(terms):
             if term not in self._weighted:
                 self._weighted[term] = self._weight(term) * self._vectors.embed([term])[0]
@@ -227,13 +228,13 @@ class TopicFilter:
     def __init__(
         self, scenes: Scenes, talk: str, runs: frozenset[str], rare: frozenset[str], scene: NDArray[float32]
     ) -> None:
-        """Initialize the filter for a context.
+        """Initialize the filter for the sentences that are retrieved for a context.
 
         Args:
-            scenes: Scenes of the dialogues in the store.
+            scenes: Vectors of the scenes (situations) that the dialogues in the store are about.
             talk: Id of the conversation to which the context belongs.
             runs: All sequences of `SAME_RUN` consecutive words in the context and its correct responses.
-            rare: Rare terms of the context's last turn.
+            rare: Rare content words of the context's last turn.
             scene: Vector of the scene that the context is about, shape (dimensions,).
         """
         self._scenes, self._talk, self._sequences, self._rare, self._scene = scenes, talk, runs, rare, scene
@@ -250,7 +251,8 @@ class TopicFilter:
             True if the sentence is about a different scene, so that it can be used as a wrong response.
         """
         dialogue = sentence.dialogue
-        # A dialogue may have many sentences in the pool, so cache the result of the check for each dialogue.
+        # A dialogue may have many sentences in the pool. So check only once per dialogue whether its scene is
+        # a different one, and cache the result.
         if dialogue and dialogue not in self._is_different:
             self._is_different[dialogue] = self._has_other_scene(dialogue)
         if dialogue and not self._is_different[dialogue]:
@@ -267,7 +269,7 @@ class TopicFilter:
         )
 
     def _has_other_scene(self, dialogue: str) -> bool:
-        """Return whether a dialogue has a different scene than the context and is no copy of its dialogue."""
+        """Return whether a dialogue is from another conversation and has another scene than the context."""
         scenes = self._scenes
         if scenes.conversation_id(dialogue) == self._talk or not self._rare.isdisjoint(
             scenes.terms_of_dialogue(dialogue)

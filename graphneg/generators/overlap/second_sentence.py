@@ -73,9 +73,9 @@ class SecondSentence:
         for (at, slot), id in chosen.items():
             candidate, row = given[at][slot], rows.get(id)
             last = frozenset(content_lemmas(contexts[at].turns[-1].text))
-            # The candidate was chosen because it matches a target profile, for example "no question" or "no
-            # word of the last turn". So do not add a question, or a sentence with a word of the context's
-            # last turn.
+            # The candidate was chosen because it is no question, for example, or has no word of the last
+            # turn. The second sentence must not change that. So it must be no question, and have no word of
+            # the last turn.
             if row is not None and row["mood"] != "question" and last.isdisjoint(row["terms"]):
                 text = f"{candidate.text} {row['text']}"
                 if word_count(text) <= self._most:

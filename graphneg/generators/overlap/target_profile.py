@@ -201,7 +201,7 @@ class OverlapOptions:
             )
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of the Cypher queries that select sentences by length and first word."""
+        """Return the conditions on length and first word of a sentence, as parameters for Cypher queries."""
         return {
             "least": self.min_words,
             "most": self.max_words,
@@ -264,8 +264,8 @@ def terms_of(context: Context, frequency: Callable[[str], int], max_overlap_freq
     Args:
         context: Context with at least one turn.
         frequency: Function that returns how many sentences of the pool mention a term.
-        max_overlap_frequency: Maximum number of pool sentences with an informative term, that is, a term that
-            can count as a shared word.
+        max_overlap_frequency: Number of sentences. A word that occurs in more sentences of the pool does not
+            count as a shared word, because it is too frequent to say anything about the topic.
 
     Returns:
         The content words as lemmas: separate sets for the context, its last turn and each correct response.
@@ -312,9 +312,9 @@ def target_profiles(
     used = {True: 0, False: 0}
     profiles: list[TargetProfile] = []
     for slot in map(str, range(count)):
-        # Four random 16-bit integers decide how many words the sentence must share with the context, whether
-        # one of these words is from the last turn, whether the sentence is in the first person, and whether
-        # it is a question.
+        # Draw four random numbers from 0 to 1, each from 16 bits of a hash. They decide how many words the
+        # sentence must share with the context, whether one of these words is from the last turn, whether the
+        # sentence is in the first person, and whether it is a question.
         bits = number(seed, "wish", context.id, slot)
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
         # If no word of the context can be searched for (`ranked` is empty), the negative shares no word.
@@ -325,8 +325,8 @@ def target_profiles(
         many = conditions.query_terms * (_QUERY_TERM_FACTOR if shared > 2 else 1)
         if shared:
             own, others = (of_last, before) if last else (before, of_last)
-            # The search for each negative starts with a different term, so that the negatives for a context
-            # differ from each other.
+            # Each negative begins its search with another term, so that the context's negatives differ from
+            # each other.
             terms = (_cyclic_slice(own, used[last], many) + others)[:many]
             used[last] += 1
         else:
@@ -338,7 +338,7 @@ def target_profiles(
 
 
 def _cyclic_slice(terms: Sequence[str], start: int, most: int) -> list[str]:
-    """Return up to ``most`` terms from index ``start`` on. After the last term, continue with the first."""
+    """Return up to ``most`` terms from index ``start`` on. After the last term, the first one follows."""
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 
@@ -365,7 +365,8 @@ def _ranked(
             # Weighted random order: the sort key is -log(u) for a uniform random number u, times a factor
             # that grows with the frequency of the term. u is above 0, so that the logarithm is defined.
             chance = (number(seed, "anchor", context.id, term) + 1) / (2**64 + 1)
-            # The key begins with a boolean, so that very frequent terms come after all other terms.
+            # Very frequent terms come last, because False sorts before True. Within the two groups, the order
+            # is random.
             keys.append(
                 (often > max_bridge_frequency, -math.log(chance) * math.log(often + 2) ** _RARITY, term)
             )
@@ -432,10 +433,11 @@ def words_key(text: str) -> str:
 
 
 class ScoredCandidate(NamedTuple):
-    """A sentence on a shortlist, with its distance from the target profile.
+    """A sentence on a shortlist, with its distance from the features that the negative should have.
 
     Attributes:
-        distance: Distance between the sentence and the target profile of the shortlist; lower is better.
+        distance: Distance between the sentence and the features that the negative should have (target
+            profile); lower is better.
         chance: Random number that breaks ties between sentences with equal distances.
         shared: Content words that the sentence shares with the context, as lemmas.
         key: Words of the sentence in lower case (`words_key`).
@@ -536,11 +538,11 @@ def shortlist(
     )
     asked, first_person, order = profile.question, profile.first_person, profile.tie_breaker
     anecdotal = conditions.anecdote_weight
-    # The distance of a sentence from the profile is the sum of these penalties:
+    # The distance of a sentence from the profile (the wanted features) is the sum of these penalties:
     # - 4 for each shared word too many or too few
-    # - 2 if the profile asks for a shared word of the last turn and there is none, or the reverse
-    # - 1.5 if the profile asks for a question and the sentence is a statement
-    # - 1 if the profile asks for the first person and the sentence has another person, or the reverse
+    # - 2 if a word of the last turn is wanted and the sentence has none, or the reverse
+    # - 1.5 if a question is wanted and the sentence is a statement
+    # - 1 if the first person is wanted and the sentence has another person, or the reverse
     by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
     by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
     # This loop runs over thousands of sentences, so it avoids function calls, which are slow.
@@ -551,8 +553,8 @@ def shortlist(
             continue
         common = sentence.terms & informative
         distance = by_shared[min(len(common), MOST_SHARED)]
-        # Increase the distance if the profile asks for a word of the last turn and the sentence shares none
-        # with this turn, or the reverse.
+        # Add a penalty if a shared word of the last turn is wanted and the sentence has none, or if it is not
+        # wanted and the sentence has one.
         if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
         if sentence.first_person != first_person and not anecdotal:
@@ -577,8 +579,8 @@ def shortlist(
         listed: set[str] = set()
         for distance, chance, sentence in ranked():
             key = words_key(sentence.text)
-            # Skip a sentence that has the same words as a turn, a correct response or a sentence on the
-            # shortlist.
+            # Skip a sentence that repeats a turn of the context, a correct response or an earlier sentence of
+            # the shortlist.
             if key in known_keys or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)
@@ -587,8 +589,9 @@ def shortlist(
             # shift the topic.
             if usual_words and not usual_words.isdisjoint(mentioned - terms.terms):
                 continue
-            # Most sentences pass a fast test: if a sentence shares few enough words with all correct
-            # responses together, it also shares few enough words with each of them.
+            # First compare the sentence with the words of all correct responses together. If it shares few of
+            # these words, it also shares few words with each single response, so the slower comparisons with
+            # each of them are skipped.
             near = len(mentioned & terms.response_terms) > likest
             shared = mentioned & terms.terms
             # Drop a sentence that shares most of its words with a correct response, because it may be correct
