@@ -188,8 +188,8 @@ class PlannedTwins:
             verdict: Whether the error of the negative is proved, and which turn its twin contradicts.
 
         Returns:
-            A record with label 1. If all twins are refused, the reason for the first of them (``no-twin:
-            ...``).
+            A record with label 1. If all twins are refused, the reason for the first of them, after the code
+            ``no-twin``.
         """
         reasons: list[str] = []
         for twin in self._twins[plan.id]:
