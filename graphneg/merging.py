@@ -114,9 +114,9 @@ def _merged_items(files: Sequence[ShardFile], progress: Progress) -> Iterator[An
 
 @contextmanager
 def _readable_drafts(where: str) -> Generator[None]:
-    """Convert an error that drafts with missing or wrong values cause into an `InputError`.
+    """Convert errors about an invalid draft (the candidate responses of a context) into an `InputError`.
 
-    The digest of a shard shows damage, but not that another program has written the file.
+    A correct digest of the shard's file does not exclude this: another program may have written the file.
 
     Args:
         where: The position of the draft, for the message.

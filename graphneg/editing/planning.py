@@ -369,7 +369,7 @@ def _used(proposal: Proposal, dialogue: StoredDialogue) -> set[tuple[str, str]]:
 
 
 def refused_statements(proposal: Proposal | EditPlan) -> set[tuple[str, str]]:
-    """Return keys that mark the earlier statements that a proposed reply repeats as refused.
+    """Return the keys with which the statements in a proposed reply are marked as refused.
 
     If the decoder refuses a statement in two reply frames for the same reason, it would refuse it in other
     frames, too. The caller then adds these keys to `Taken`, so that the statement is not tried again.

@@ -189,9 +189,9 @@ class UtteranceSamples:
         return has_whole_corpus(self._store)
 
     def _share(self, corpus: str, split: str) -> float:
-        """Return the width of the interval of text digests that contains enough utterances for one sample.
+        """Return how wide an interval of text digests must be to contain enough utterances for one sample.
 
-        The width is a fraction of all possible digests, above 0 and at most 1.
+        The width is a fraction of the range of all digests, above 0 and at most 1.
         """
         size = corpus_size(self._store, corpus, split)
         # An interval of digests contains utterances of all corpora in the store. If the corpus is a small

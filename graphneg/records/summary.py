@@ -114,7 +114,7 @@ class Summary:
             examples.append(f"{id}: {sentence.strip()}" if sentence.strip() else id)
 
     def count_feature(self, name: str, is_met: bool) -> None:
-        """Count a target feature that a negative should have.
+        """Count a feature that a generator planned for a negative, and whether the negative has it.
 
         Args:
             name: The name of the feature.
