@@ -116,7 +116,7 @@ def _merged_items(files: Sequence[ShardFile], progress: Progress) -> Iterator[An
 def _readable_drafts(where: str) -> Generator[None]:
     """Convert errors about an invalid draft (the candidate responses of a context) into an `InputError`.
 
-    A correct digest of the shard's file does not exclude this: another program may have written the file.
+    Even a file with a correct digest may contain invalid drafts, if another program has written it.
 
     Args:
         where: The position of the draft, for the message.

@@ -75,10 +75,10 @@ def edits_of_statement(said: StoredTurn, say: Edit, changes: Sequence[Edit]) -> 
 def _is_restated(text: str, changes: Sequence[Edit]) -> bool:
     """Return whether the whole turn must be replaced by the changed statement.
 
-    A negation or another word is usually put into the turn itself: "I like tea" becomes "I don't like tea".
-    For all other changes, such as "I have to go" for "I want to go", the statement is written anew and
-    replaces the turn. This is also done if the turn begins with an opening such as "Great, ...", which might
-    not fit.
+    If a negation is added or a word is replaced, the other words of the turn are kept: "I like tea, Ann"
+    becomes "I don't like tea, Ann". For all other changes, such as "I have to go" for "I want to go", only
+    the changed statement is kept. The same is done if the turn begins with an opening such as "Great, ...",
+    which might not fit.
     """
     if not (_replaces_word(changes) or _changes_polarity(changes)) or is_quantifier(changes[0].concept or ""):
         return True
@@ -106,15 +106,16 @@ def refusal_of_texts(
         The reason; None if the texts allow the change of the statement.
     """
     frame = reply_frame(say.frame or "", say.voice or "")
-    # Some replies are wrong after both statements: "But you said you don't like tea" is wrong after "I like
-    # tea", and objects to nothing after "I don't like tea".
+    # In some frames, the reply is never right: "But you said you don't like tea" contradicts "I like tea",
+    # and agrees with "I don't like tea", so that there is nothing to object to.
     if frame is None or frame.allows_context_twin != "yes":
         return f"in the frame {say.frame!r}, the reply is wrong after the edited statement, too"
     # "Please sit down" is repeated in other words: "So you want me to sit down?". The edits of these words
     # cannot be applied to the request.
     if say.concept is not None:
         return "a request is repeated in other words"
-    # Nobody tells the other speaker "You live in Rome" in place of "My sister lives in Rome".
+    # Refuse a change of the person. If "My sister lives in Rome" became "You live in Rome", the speaker would
+    # say something that the other speaker knows already.
     if any(edit.op == "set" and edit.concept in PRONOUNS for edit in changes):
         return "the statement would be about another person"
     by_number = {turn.turn: turn for turn in turns}
@@ -138,7 +139,7 @@ def _refusal_of_answer(asked: str, changes: Sequence[Edit]) -> str | None:
     # changes except a negation.
     if not questions or (_is_offer(questions[-1]) and not _changes_polarity(changes)):
         return None
-    # "I like tea" answers "Do you like tea?", but the edited statement "I like coffee" may not.
+    # "I like tea" answers "Do you like tea?", but the edited statement "I like coffee" does not.
     if any(_words("question-words").isdisjoint(_words_of(question)) for question in questions):
         return "the statement answers a yes/no question"
     # "I work at a school" answers "Where do you work?" as well as "I work at a bank", but "I don't work at a
@@ -291,7 +292,7 @@ def refusal_of_clauses(said: Reading, claim: ClauseReading, changes: Sequence[Ed
 
 
 def changes_other_words(before: str, after: str, changes: Sequence[Edit]) -> bool:
-    """Return whether an edited turn differs from the original in more words than the replaced one.
+    """Return whether the replacement of one word has also changed other words of the turn.
 
     If *now* in "I'm hungry now" is replaced by *yesterday*, the decoder writes "I was hungry yesterday". This
     turn may no longer fit the turns before it.

@@ -388,7 +388,7 @@ def refused_statements(proposal: Proposal | EditPlan) -> set[tuple[str, str]]:
 
 
 def _statements(proposal: Proposal) -> set[tuple[str, str]]:
-    """Return a key (a pair of texts) for each earlier statement that a proposed reply repeats."""
+    """Return the keys by which later negatives recognise the statements that a reply repeats."""
     return {
         (proposal.transform, f"says {edit.from_amr}.{edit.from_position}")
         for edit in proposal.edits

@@ -133,7 +133,7 @@ class Prover:
         self._readings: OrderedDict[tuple[str, str | None], Reading] = OrderedDict()
 
     def declared_relations(self, copied: CopiedClause) -> tuple[str, ...]:
-        """Return the relations that prove the error, as the transform that made the copy declares them."""
+        """Return the relations that prove the error, as declared by the transform that copied the clause."""
         transform = self._transforms.get(copied.edit.transform)
         return () if transform is None else transform.proof
 
@@ -211,9 +211,9 @@ class Prover:
 
         Args:
             dialogue: The dialogue before the edits.
-            copied: The clause that the edited turn repeats, with its changes.
-            graphs: The graphs of the turns before the edited turn, keyed by id (see `graphs_before`).
-            edited: The graph of the turn with the clause, after the edit.
+            copied: The clause that the reply repeats, with its changes.
+            graphs: The graphs of the turns before the reply, keyed by id (see `graphs_before`).
+            edited: The graph of the turn with the clause, after the clause was changed.
 
         Returns:
             The reason why the clause cannot be edited; None if it can.

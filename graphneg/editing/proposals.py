@@ -104,8 +104,8 @@ class UtteranceSamples:
         Args:
             store: Store with the utterances.
             query: Name of a shipped query with the parameters $corpus, $split, $low and $high.
-            part: Name of the part of a snapshot that contains the same rows for the whole corpus. If the
-                store contains only one shard of the corpus, this part is read and no query is run.
+            part: Name of the part of a snapshot that contains the rows of the query for the whole corpus. If
+                the store contains only one shard of the corpus, this part is read and no query is run.
             size: Approximate number of utterances in a sample.
             max_samples: Maximum number of distinct samples for each corpus and split.
         """
@@ -291,7 +291,7 @@ class Donors:
         return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
 
     def _assigned(self, corpus: str, split: str) -> list[Row]:
-        """Compute which dialogues may copy from which donors, as the rows that `assign` describes."""
+        """Compute the rows that `assign` returns: which dialogues may copy from which donors."""
         donors = self._donors(corpus, split)
         fitting: defaultdict[str, list[_Donor]] = defaultdict(list)
         for donor in donors:
@@ -721,7 +721,7 @@ def paired(proposal: Proposal, partner: Proposal) -> tuple[Edit, ...]:
 
 
 def _given(edit: Edit, giver: Proposal) -> Edit:
-    """Return an edit that inserts the content of another site (``giver``) at the place of this edit."""
+    """Return the edit with the content of another site (``giver``) in place of its own content."""
     gift = giver.edits[0]
     if edit.op == "graft":
         return edit._replace(from_amr=gift.amr, from_position=gift.position)

@@ -66,7 +66,8 @@ class Claims:
             claims: dict[str, list[Row]] = {row["dialogue"]: row["claims"] for row in rows}
             for key in new:
                 found[key] = sorted(claims.get(key[0], ()), key=lambda one: (one["turn"], one["position"]))
-            # If two threads do this at the same time, the result of one may be lost, and is read again later.
+            # If two threads replace `_known` at the same time, the claims of one thread are lost, and read
+            # again later.
             self._known = {**(self._known if len(self._known) < _REMEMBERED else {}), **found}
         return [found[key] for key in keys]
 
@@ -75,9 +76,9 @@ def expand_replies(rows: Sequence[Any], dialogue: StoredDialogue) -> Iterator[An
     """Copy the proposed edits of a reply for each turn and frame in which it can repeat a claim.
 
     A claim is a clause that a reply can repeat, such as "I like tea". A frame is a pattern for the reply,
-    such as "Why ...?". The edits of a site (a name for edits that belong together) make a reply if one of
-    them is a ``say`` with the key ``frames`` or ``own_frames``. It copies the claim, and the other edits of
-    the site change the copy.
+    such as "Why ...?". Edits with the same site belong together. They make a reply if one of them is a
+    ``say`` with the key ``frames`` or ``own_frames``: it copies the claim, and the other edits change the
+    copy.
 
     Args:
         rows: Edits as returned by the query of a transform.

@@ -131,7 +131,7 @@ class PlannedTwins:
         }
 
     def refusal(self, id: str, variants: Mapping[str, Variant]) -> str | None:
-        """Return why a negative can have no twin, before any text of a twin is decoded.
+        """Return why no twin of a negative is possible, judged by the edits and graphs of the twins.
 
         Args:
             id: The id of the negative.
@@ -367,7 +367,7 @@ def _refusals(
 
 
 def _replaces_turn(edits: Iterable[Edit]) -> bool:
-    """Return whether an edit replaces a whole turn by a sentence from another place.
+    """Return whether an edit replaces a whole turn by a copied sentence.
 
     The wrong reply then has no words in common with the correct reply that it replaces, so the two are not a
     minimal pair.
@@ -376,7 +376,7 @@ def _replaces_turn(edits: Iterable[Edit]) -> bool:
 
 
 def _appends_sentence(edits: Iterable[Edit]) -> bool:
-    """Return whether a copied sentence is added to a reply, as in "I'll do it. She hates letters."."""
+    """Return whether a copied sentence is added to a reply: "I'll do it. (She hates letters.)"."""
     return any(edit.op == "graft" and edit.role == "snt" for edit in edits)
 
 

@@ -163,7 +163,7 @@ def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
 def _align_roots(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
     """Return the first aligned nodes: the two roots, unless an edit has inserted or removed a root.
 
-    If it has, the root of one graph is aligned with the same node below the root of the other graph.
+    In that case, the root of one graph is aligned with the same node inside the other graph.
     """
     tops = before.nodes[0], after.nodes[0]
     # If "I like it" was edited to "I may like it", the old root *like* is below the new root.

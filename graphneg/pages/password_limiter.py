@@ -181,9 +181,8 @@ class PasswordLimiter:
         if place is not None and place.turn <= now:
             del self._places[key]
             return 0.0
-        # An attempt that is allowed without the queue does not give up the place of its address in the queue.
-        # Otherwise, the address could take and give up places again and again, and so put off the turns of
-        # all later addresses.
+        # If the attempt is allowed without the queue, the address keeps its place in the queue. If it lost
+        # the place, it could take a new place again and again, and so delay all later addresses.
         if not self._all.seconds_to_wait:
             self._all.left -= 1
             return 0.0

@@ -97,7 +97,7 @@ class QuerySlots:
 
     Attributes:
         running: Number of running queries of each visitor.
-        stuck: Number of queries of each visitor that the server has not stopped after their time limit. They
+        stuck: Number of queries of each visitor that still run although they should have been stopped. They
             are also counted in ``running``.
     """
 

@@ -76,7 +76,7 @@ class ReviewView:
 
     @property
     def is_empty(self) -> bool:
-        """False, because there are always items to judge."""
+        """False: the view is never empty, because there are always items to judge."""
         return False
 
     @property
