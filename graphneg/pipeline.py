@@ -339,7 +339,7 @@ def run_pipeline(
     made_of = _prepare_input(pipeline, each, bar, report_rejected)
     run = fingerprint(["pipeline", __version__, _settings(pipeline), made_of])
     if done := finished_run(out, run, overwrite):
-        # An earlier run may have been killed after it had written the file.
+        # If an earlier run was killed after it had written the file, its blocks are left.
         if blocks.exists():
             _remove_blocks(blocks)
         return Exported(done["items"], was_complete=True)
@@ -460,7 +460,7 @@ def _is_intact(path: Path, shard: Shard, report_rejected: Listener) -> bool:
     try:
         file = ShardFile(path)
         file.verified()
-        # A file that was exchanged with the file of another block, or of another run, has a correct digest.
+        # The digest of the file is correct. The file may still belong to another block or another run.
         if (file.header.shard, file.header.content) == (str(shard), path.parent.name):
             return True
         reason = f"it contains block {file.header.shard} of run {file.header.content}"

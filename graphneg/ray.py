@@ -170,7 +170,7 @@ def _connect(address: str) -> None:
     if address == LOCAL:
         try:
             ray.init(address=LOCAL, **quiet)
-        except Exception as error:  # Ray has no error class of its own for, say, a timeout during startup.
+        except Exception as error:  # Ray raises exceptions of many classes here, even for a timeout.
             raise InputError(f"Ray does not start on this machine ({first_line(error)})") from error
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
@@ -224,7 +224,7 @@ def _check_versions_of_nodes() -> int:
     for node, answer in zip(nodes, there, strict=True):
         try:
             found = ray.get(answer)
-        except ray.exceptions.TaskUnschedulableError:  # The node failed after Ray listed it.
+        except ray.exceptions.TaskUnschedulableError:  # Ray listed the node, but it has failed since.
             continue
         except ray.exceptions.RayError as error:
             found = f"no answer ({first_line(error)})"

@@ -391,7 +391,7 @@ _TYPES: Mapping[str, Any] = {
     KINDS: tuple[str, str],
     ANSWERED: tuple[str, str],
     SENTENCES: _SentenceRow,
-    # The second column is a hash of 64 bits without a sign.
+    # The integer is an unsigned hash of 64 bits.
     BANK: tuple[str, int, str, str, str],
 }
 """The type of the rows of each kind. A store accepts some wrong types, and a later run would then fail."""

@@ -24,10 +24,11 @@ from graphneg.store.dialogues import StoredDialogue, StoredTurn
 
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
-"""What the next negatives of a dialogue avoid, as pairs of texts, keyed by dialogue id. There are three kinds
-of pairs: for an edited site, the names of the transform and of the site; for a sentence that was copied from
-another dialogue, its graph id and node index; for a statement that the decoder cannot repeat, the pair of
-`refused_statements`."""
+"""Sites, sentences and statements that the next negatives of a dialogue avoid, keyed by dialogue id. Each of
+them is a pair of texts. For an edited site, these are the names of the transform and of the site; for a
+sentence that was copied from another dialogue, its graph id and node index. For a statement that a reply has
+repeated, or that the decoder cannot repeat, they are the name of the transform and the place of the
+statement."""
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 
@@ -358,10 +359,10 @@ def _try(
 
 
 def _used(proposal: Proposal, dialogue: StoredDialogue) -> set[tuple[str, str]]:
-    """Return the site, and the sentences that it copies from other dialogues.
+    """Return the site of a proposal, and the sentences that its edits copy from other dialogues.
 
-    Later negatives of the dialogue avoid this site and these sentences as long as other sites are left.
-    Otherwise, several negatives of the dialogue could contain the same copied sentence.
+    Later negatives of the dialogue avoid this site, and all sites that copy one of these sentences, as long
+    as other sites are left.
     """
     return {(proposal.transform, proposal.site)} | {
         copied for copied in proposal.copied if copied[0] not in dialogue.graphs

@@ -428,8 +428,8 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[EditRec
         for edit in edited.edits:
             sites.setdefault((edit.transform, edit.site), []).append(edit)
         for (transform, _), group in sites.items():
-            # Do not list edits that change a copied subtree: the edit that copies it (graft) already shows
-            # the changed copy.
+            # Leave out edits that change a copied subtree: the description of the edit that copies it
+            # contains the changed copy.
             shown = [_shown(edited, edit, places) for edit in group if edit.copy_of is None]
             yield EditRecord(
                 turn=turns[amr],

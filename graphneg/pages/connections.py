@@ -189,7 +189,7 @@ class LimitedProtocol(H11Protocol):
         return True
 
     def _set_deadline(self) -> None:
-        """Start the timer for the next part of a request when the server begins to wait for it."""
+        """Start a timer when the server begins to wait for the next part of a request, such as its body."""
         answered = bool(self.cycle) and self.cycle.response_complete
         phase = (self.conn.their_state, answered)
         # Do not restart the timer while the server waits for the same part of a request. Otherwise, a client

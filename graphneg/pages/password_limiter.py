@@ -103,11 +103,11 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in the queue.
+    """The place of an address in the queue of those that wait to try a password.
 
     Attributes:
-        network: The network of the address that has the place.
-        turn: The time from which an attempt is allowed, in seconds.
+        network: The network of this address.
+        turn: The time from which the address may try a password, in seconds.
     """
 
     network: str

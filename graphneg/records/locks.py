@@ -287,7 +287,7 @@ def _remove_scratch(folder: Path, token: str) -> None:
 
 
 def _is_at(path: Path, known: os.stat_result) -> bool:
-    """Return whether a path still refers to the file for which ``stat`` returned ``known`` earlier."""
+    """Return whether ``known``, an earlier result of ``stat``, belongs to the file at a path."""
     try:
         return os.path.samestat(known, os.stat(path, follow_symlinks=False))
     except FileNotFoundError:

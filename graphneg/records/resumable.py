@@ -537,7 +537,7 @@ class NegativeStream(ABC):
         """
         from graphneg.records.shards import RECORDS, Header
 
-        # Leave out the location of the store, because it may be different on each machine.
+        # The headers of all shards must be equal, but the location of the store may differ between machines.
         given = with_model_digests(self.settings())
         settings = {name: value for name, value in given.items() if name != "store"}
         return Header(str(self.shard), RECORDS, settings, content or self.shared_content())

@@ -433,7 +433,7 @@ class RunNote:
 
 
 def _seal(noted: Mapping[str, Any]) -> str:
-    """Return a digest of a run note's content. It does not change when the note is written and read back."""
+    """Return a digest of the content of a run note, by which `read_own_note` notices any later change."""
     return hashlib.sha256(json_line(noted).encode()).hexdigest()
 
 
