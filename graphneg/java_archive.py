@@ -117,8 +117,8 @@ def archive_flags(archive: Path, environment: Mapping[str, str]) -> list[str]:
 def make_archive(archive: Path, command: Sequence[str], environment: Mapping[str, str] | None) -> None:
     """Start a process that makes an archive of Java classes, with which later servers start faster.
 
-    The archive is made from the recording that the server of this process has written. There is no recording
-    if Java is older than Java 24 or was killed. Then do nothing.
+    The archive is made from the recording that the server of this process has written. If Java is older than
+    Java 24 or was killed, there is no recording, and nothing is done.
 
     Args:
         archive: The path of the archive.

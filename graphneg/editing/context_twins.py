@@ -222,14 +222,14 @@ def _refusal_of_reason(words: Sequence[str], frame: str, changes: Sequence[Edit]
 
 
 def _is_greeting(sentence: str) -> bool:
-    """Return whether a sentence such as "Hello, Mr. Brown." says nothing about other sentences."""
+    """Return whether a sentence is only a greeting, such as "Hello, Mr. Brown."."""
     first, *others = [token.text for token in tokenize(sentence) if _WORD.search(token.text)]
     known = _words("greetings")
     return first.lower() in known and all(word.lower() in known or word[0].isupper() for word in others)
 
 
 def _is_opening(sentence: str) -> bool:
-    """Return whether a sentence such as "Oh, great." only answers the turn before it."""
+    """Return whether a sentence is only a reaction to the turn before it, such as "Oh, great."."""
     return all(word in _words("openings") for word in _words_of(sentence))
 
 
@@ -308,7 +308,7 @@ def changes_other_words(before: str, after: str, changes: Sequence[Edit]) -> boo
     """
     if not _replaces_word(changes):
         return False
-    # *A* may become *an* before another noun.
+    # Count *a* and *an* as the same word: "an apple" may become "a pear".
     old, new = (["a" if word == "an" else word for word in text.split()] for text in (before, after))
     same = list(takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
     rest = zip(reversed(old[len(same) :]), reversed(new[len(same) :]), strict=False)

@@ -80,7 +80,7 @@ class Verdict(NamedTuple):
 
 
 def copied_clause(dialogue: StoredDialogue, edits: Sequence[Edit]) -> CopiedClause | None:
-    """Return the earlier clause that edits repeat with a change.
+    """Return the clause of an earlier turn that the edits of a negative repeat with a change.
 
     Args:
         dialogue: The edited dialogue.

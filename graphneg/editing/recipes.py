@@ -263,8 +263,8 @@ ALL = Recipe(
             ),
             4,
         ),
-        # Only a quarter of the replies of this transform are about this conversation's people and
-        # things, so it is tried last.
+        # This transform has the lowest weight: only a quarter of its replies are about the people and things
+        # of the conversation.
         "topical_statement": 1,
     },
 )  # fmt: skip
