@@ -131,7 +131,7 @@ def make_archive(archive: Path, command: Sequence[str], environment: Mapping[str
     order = {"archive": str(archive), "recording": str(recording), "command": [*command]}
     process = subprocess.Popen(
         [sys.executable, "-I", __file__],
-        # The working directory of this process is a store, which users may want to remove or unmount.
+        # Do not run in the working directory of this process: it is a store, which users may want to remove.
         cwd=archive.parent,
         env=environment,
         stdin=subprocess.PIPE,
