@@ -142,7 +142,7 @@ def with_model_digests(facts: Any) -> Any:
 
 
 def _model_files(path: str | Path) -> list[tuple[str, Path]]:
-    """Return the files of a model with their names in its folder; an empty list if there is no model."""
+    """Return the files of a model, each with its name inside the folder; empty if there is no model."""
     # A long text, such as a prompt, is not a path.
     if len(str(path)) > 4096:
         return []

@@ -84,13 +84,13 @@ def archive_path(folder: Path, java: str, jars: Path, java_flags: Sequence[str])
 
 
 def recording_of(archive: Path) -> Path:
-    """Return the path of the recording that this process's server makes for an archive.
+    """Return the path of the recording, a file from which Java makes an archive of its classes.
 
     Args:
         archive: The path of the archive.
 
     Returns:
-        A path in the same folder that no other process uses.
+        A path in the folder of the archive. It contains the id of this process, so no other process uses it.
     """
     return archive.with_suffix(f".{os.getpid()}{RECORDING}")
 
@@ -115,9 +115,10 @@ def archive_flags(archive: Path, environment: Mapping[str, str]) -> list[str]:
 
 
 def make_archive(archive: Path, command: Sequence[str], environment: Mapping[str, str] | None) -> None:
-    """Start a process that makes an archive from the recording of this process's server.
+    """Start a process that makes an archive of Java classes, with which later servers start faster.
 
-    Do nothing if Java has made no recording, because it is older than Java 24 or was killed.
+    The archive is made from the recording that the server of this process has written. If Java is older than
+    Java 24 or was killed, there is no recording, and nothing is done.
 
     Args:
         archive: The path of the archive.
@@ -130,7 +131,7 @@ def make_archive(archive: Path, command: Sequence[str], environment: Mapping[str
     order = {"archive": str(archive), "recording": str(recording), "command": [*command]}
     process = subprocess.Popen(
         [sys.executable, "-I", __file__],
-        # The working directory of this process is a store, which users may want to remove or unmount.
+        # Do not run in the working directory of this process: it is a store, which users may want to remove.
         cwd=archive.parent,
         env=environment,
         stdin=subprocess.PIPE,
@@ -144,7 +145,7 @@ def make_archive(archive: Path, command: Sequence[str], environment: Mapping[str
 
 
 def main() -> int:
-    """Make the archive that standard input describes, as JSON, from its recording.
+    """Make the archive of Java classes that a JSON object on standard input describes.
 
     Returns:
         The exit status.
@@ -155,7 +156,7 @@ def main() -> int:
     archive, recording = Path(order["archive"]), Path(order["recording"])
     try:
         with open(private_folder(archive.parent) / LOCK, "ab", opener=private_opener) as lock:
-            # Another process may have made the archive in the meantime.
+            # Another process may have made the same archive in the meantime.
             if lock_exclusively(lock) and not archive.exists():
                 _remove_old(archive.parent)
                 _make(archive, recording, order["command"])
@@ -181,7 +182,7 @@ def _make(archive: Path, recording: Path, command: list[str]) -> None:
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove the archives of earlier releases, and what killed processes have left."""
+    """Remove old archives, and recordings and temporary folders that killed processes have left."""
     for left in folder.iterdir():
         with contextlib.suppress(OSError):
             age = time.time() - left.lstat().st_mtime

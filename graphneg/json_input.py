@@ -321,7 +321,7 @@ def finite_number(value: Any) -> float | None:
 
 
 def whole_number(value: Any, least: int | None = None) -> int | None:
-    """Return a value from outside as an integer, or None if it is not one.
+    """Return a value of unknown type as an integer, or None if it is not one.
 
     All values whose type is not checked by `converted` are checked here: values of JSON and YAML, of query
     results, and of arguments of generators. Python treats True and False as the integers 1 and 0; a user who

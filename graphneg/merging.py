@@ -70,8 +70,9 @@ def merge(
         return Exported(done["items"], was_complete=True)
     bar = progress or NoProgress()
     bar.start("merge", len(files), "shards")
-    # Negatives can be written as JSON Lines or Parquet. The shards of a run contain negatives (`RECORDS`) or
-    # the candidates from which negatives are chosen (`DRAFTS`). Other kinds of items have only one format.
+    # Negatives are written as JSON Lines or Parquet, depending on the suffix. The shards of negatives contain
+    # them (`RECORDS`), or the candidates from which they are chosen (`DRAFTS`). All other items, such as
+    # graphs, have only one format.
     form = FORMS[path.suffix] if kind in (RECORDS, DRAFTS) else _FORMS[kind]
     try:
         with locking(path) as held, replacing(path, held.token) as unfinished:
@@ -114,9 +115,9 @@ def _merged_items(files: Sequence[ShardFile], progress: Progress) -> Iterator[An
 
 @contextmanager
 def _readable_drafts(where: str) -> Generator[None]:
-    """Convert an error that drafts with missing or wrong values cause into an `InputError`.
+    """Convert errors about an invalid draft (the candidate responses of a context) into an `InputError`.
 
-    The digest of a shard shows damage, but not that another program has written the file.
+    Even a file with a correct digest may contain invalid drafts, if another program has written it.
 
     Args:
         where: The position of the draft, for the message.

@@ -273,7 +273,7 @@ def _transforms(asked: Mapping[str, Any]) -> list[Transform]:
     names = chosen_recipe(
         asked.get("recipe", "deam"), asked.get("transforms", ()), asked.get("target")
     ).transforms
-    # Ignore the names of unknown transforms here. The run reports them later.
+    # Skip unknown transforms. The run reports them later.
     return [known[name] for name in names if name in known]
 
 
@@ -339,7 +339,7 @@ def run_pipeline(
     made_of = _prepare_input(pipeline, each, bar, report_rejected)
     run = fingerprint(["pipeline", __version__, _settings(pipeline), made_of])
     if done := finished_run(out, run, overwrite):
-        # An earlier run may have been killed after it had written the file.
+        # If an earlier run was killed after it had written the file, its blocks are left.
         if blocks.exists():
             _remove_blocks(blocks)
         return Exported(done["items"], was_complete=True)
@@ -397,10 +397,10 @@ def _run_folders(blocks: Path) -> list[Path]:
 
 
 def _settings(pipeline: Pipeline) -> Any:
-    """Return the settings of a pipeline that determine the content of its output."""
+    """Return the settings that determine which negatives a pipeline makes, as JSON values."""
     # The path of a model does not show whether another model has been saved to it.
     facts = with_model_digests(msgspec.to_builtins(pipeline)) | {"queries": _queries(pipeline)}
-    # Leave out the numbers of workers and the name of the output file, which do not change the negatives.
+    # Leave out settings that do not change the negatives: the numbers of workers and the name of the output.
     return {name: facts[name] for name in facts if name not in {"parse_workers", "negative_workers", "write"}}
 
 
@@ -460,7 +460,7 @@ def _is_intact(path: Path, shard: Shard, report_rejected: Listener) -> bool:
     try:
         file = ShardFile(path)
         file.verified()
-        # A file that was exchanged with the file of another block, or of another run, has a correct digest.
+        # The digest of the file is correct. The file may still belong to another block or another run.
         if (file.header.shard, file.header.content) == (str(shard), path.parent.name):
             return True
         reason = f"it contains block {file.header.shard} of run {file.header.content}"
@@ -468,7 +468,8 @@ def _is_intact(path: Path, shard: Shard, report_rejected: Listener) -> bool:
         # Links, folders and pipes are not files that graphneg has written. So do not remove them.
         if path.is_symlink() or not path.is_file():
             raise
-        # Leave out the advice after the semicolon, which is about shards that a user merges.
+        # After a semicolon, the error message advises the user what to do with a damaged shard. A damaged
+        # block is made again without the user, so leave this advice out.
         reason = first_line(error).partition(";")[0]
     path.unlink()
     report_rejected(Rejected(f"block {shard}", f"made again, because its file was damaged ({reason})"))
@@ -575,7 +576,7 @@ class Parses(NamedTuple):
     by_text: dict[str, Parsed]
 
     def stored_results(self, batches: Iterable[Sequence[str]]) -> Iterator[list[Parsed]]:
-        """Return the stored results for batches of texts, in place of a parser that a `ParserPool` would run.
+        """Return the stored results for batches of texts, in the same form as a parser pool returns them.
 
         Args:
             batches: Batches of texts that have stored parses.
@@ -740,10 +741,10 @@ class Maker:
             stream = graph.negatives(**self._pipeline.negatives, shard=shard)
         else:
             stream = graph.generate(**(self._pipeline.generate or {}), shard=shard)
-        # Do not call `to_shard`, because it would compute a digest of the store's content. In a shared store,
-        # this takes longer than processing a block. In embedded stores, each block would get a different
-        # digest, but all blocks must have the same digest. Use the name of the folder instead, which is a
-        # digest of the settings and the input.
+        # Do not call `to_shard`, which computes a digest of the store's content. In a shared store, this
+        # takes longer than processing a block. With embedded stores, the digests of the blocks would differ,
+        # but they must be equal. So use the name of the folder, which is a digest of the settings and the
+        # input.
         content = self._folder.name
         with open_shard(out, stream.shard_header(content), content) as writer:
             stream.resumed = writer.resumed

@@ -138,7 +138,8 @@ class Plugins:
                 f"{type(error).__name__}: {first_line(error)} (set {TRACEBACK}=1 to see where)"
             ) from error
         own_name = getattr(found, "name", None)
-        # Records contain the name of the class, so a different registered name would not be found in them.
+        # A record contains the `name` of the class, by which it must be possible to find the plugin again. So
+        # refuse a plugin that is registered under a different name.
         is_named = isinstance(found, type) and isinstance(own_name, str)
         if is_named and _normalized_name(str(own_name)) != _normalized_name(entry.name):
             raise self.error(

@@ -137,9 +137,9 @@ def problem_of(status: os.stat_result) -> str:
 def owner_problem(status: os.stat_result) -> str:
     """Return an error message if a file or folder belongs to another user, or an empty string otherwise.
 
-    The check also applies to root, who has the permission to use the files of other users. The owner could
-    replace such files with links at any time. The owner could also not use files that root creates in such a
-    folder.
+    The check also applies to root, although root may use the files of other users. The owner of such a file
+    could replace it with a link at any time. In a folder of another user, the owner could not use the files
+    that root creates.
 
     Args:
         status: Status of the file or folder.

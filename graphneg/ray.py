@@ -170,7 +170,7 @@ def _connect(address: str) -> None:
     if address == LOCAL:
         try:
             ray.init(address=LOCAL, **quiet)
-        except Exception as error:  # Ray has no error class of its own for, say, a timeout during startup.
+        except Exception as error:  # Ray raises exceptions of many classes here, even for a timeout.
             raise InputError(f"Ray does not start on this machine ({first_line(error)})") from error
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
@@ -224,7 +224,7 @@ def _check_versions_of_nodes() -> int:
     for node, answer in zip(nodes, there, strict=True):
         try:
             found = ray.get(answer)
-        except ray.exceptions.TaskUnschedulableError:  # The node failed after Ray listed it.
+        except ray.exceptions.TaskUnschedulableError:  # Ray listed the node, but it has failed since.
             continue
         except ray.exceptions.RayError as error:
             found = f"no answer ({first_line(error)})"
@@ -282,7 +282,8 @@ def _dataset_of_blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | 
     arguments = (pickle.dumps(pipeline), where, credentials)
     with warnings.catch_warnings():  # Hide Ray's warnings about `max_task_retries`, which Ray accepts anyway.
         warnings.simplefilter("ignore")
-        # If all blocks share a store, an earlier call of this function (with `folder` None) has parsed them.
+        # If all blocks share a store, an earlier call of this function, with `folder` None, has parsed all
+        # texts.
         if pipeline.parse is not None and (where is None or pipeline.store is None):
             found = found.map_batches(
                 _ParseActor, **_actor_arguments(pipeline.parse_workers, arguments, len(names))
@@ -326,7 +327,7 @@ class _ParseActor:
         return {"block": [str(shard)], "done": [pickle.dumps(done)], "parses": [pickle.dumps(parses)]}
 
     def _parse(self, shard: Shard, parses: list[Parses | None], refused: list[Rejected]) -> None:
-        """Parse a block in the shared store. Without a shared store, append the graphs to ``parses``."""
+        """Parse a block. Write the graphs to the shared store; without one, add them to ``parses``."""
         if self._folder is None:
             self._stage.into_store(shard, refused)
         else:

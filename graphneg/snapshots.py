@@ -251,7 +251,8 @@ class Snapshot:
         for part, rows in groupby(self._rows(), itemgetter(0)):
             numbered = enumerate(iter(lambda rows=rows: [row for _, row in islice(rows, _PAGE)], list[Row]()))
             for number, page in numbered:
-                # The digest shows damage, but not that another program has written the file.
+                # The digest in the file shows damage. It does not show that another program has written the
+                # file, so check the rows, too.
                 try:
                     check_types(part, page)
                     _LOADING[part](store, part, number, page)
@@ -261,8 +262,8 @@ class Snapshot:
                         f"graphneg {__version__}; write the snapshot again with graphneg shards snapshot"
                     ) from error
                 bar.advance(len(page))
-        # If the snapshot contains the sentences of all dialogues, mark the dialogues of the shard, so that
-        # their sentences are not added a second time.
+        # If the snapshot contains the sentences of all dialogues, those of this shard are among them. Mark
+        # the dialogues of the shard, so that their sentences are not added a second time.
         if SENTENCES in self.parts:
             store.write(lambda tx: run(tx, "snapshot/mark_pooled"))
         facts = json.dumps(dict(self.facts))
@@ -390,7 +391,7 @@ _TYPES: Mapping[str, Any] = {
     KINDS: tuple[str, str],
     ANSWERED: tuple[str, str],
     SENTENCES: _SentenceRow,
-    # The second column is a hash of 64 bits without a sign.
+    # The integer is an unsigned hash of 64 bits.
     BANK: tuple[str, int, str, str, str],
 }
 """The type of the rows of each kind. A store accepts some wrong types, and a later run would then fail."""
@@ -418,7 +419,7 @@ Named = Iterator[tuple[str, Iterable[Row]]]
 
 
 def _read_donors(store: Store, splits: Splits) -> Named:
-    """Yield the utterances that transforms may copy from, and then the excerpts of their dialogues."""
+    """Yield the donors (utterances to copy from), and then their dialogues without all other utterances."""
     donors = Donors(store)
     rows = [row for split in splits for row in donors.assign(*split)]
     yield DONORS, rows
@@ -511,8 +512,8 @@ def _store_as_json(store: Store, part: str, number: int, rows: Sequence[Row]) ->
 
 
 def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write excerpts of dialogues and their graphs. Dialogues that are in the store are not changed."""
-    # If the store contains the whole dialogue, skip its excerpt, which would replace it.
+    """Write excerpts (dialogues that are reduced to some of their utterances) and their AMR graphs."""
+    # Skip the excerpt of a dialogue that the store contains already, because it would replace the dialogue.
     there = {dialogue.id for dialogue in read_dialogues(store, [row[0] for row in rows])}
     new = [row for row in rows if row[0] not in there]
     dialogues = [
@@ -533,7 +534,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
 
 
 def _graph_of_parse(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tuple[str, NewGraph]:
-    """Return the parser's name and the graph of a parser result, in the form that `write_graphs` takes."""
+    """Return the name of a parser, and the graph that it made from an utterance, for `write_graphs`."""
     made = parse_from_row(**parse)
     number, _, text = turn
     pending = PendingText("utterances", f"{dialogue}#{number}", text, ())

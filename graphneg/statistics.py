@@ -235,8 +235,8 @@ def _distances(
 
     def between(one: Hashable, other: Hashable) -> float:
         low, high = sorted((places[one], places[other]))
-        # The ordinal distance is the number of ratings in the categories between the two, plus half of the
-        # ratings in these two categories.
+        # The distance of two categories grows with the number of ratings between them: all ratings of the
+        # categories in between, and half of the ratings of the two categories themselves.
         within = sum(total[category] for category in order[low : high + 1])
         return (within - (total[one] + total[other]) / 2) ** 2
 

@@ -338,7 +338,10 @@ Restore = Callable[[], None]
 
 
 def _as_shared_setting(change: Callable[[], Restore]) -> Callable[[], AbstractContextManager[None]]:
-    """Make a context manager that changes an interpreter setting until the last ``with`` block has ended."""
+    """Return a context manager that calls ``change`` to change a setting of the interpreter.
+
+    Several ``with`` blocks can be active at the same time. The setting is restored when the last one ends.
+    """
     lock = Lock()
     restores: list[Restore] = []
     users = 0

@@ -46,24 +46,24 @@ def _classes() -> dict[str, frozenset[str]]:
 
 
 def _words(name: str) -> frozenset[str]:
-    """Return the words of a class of the table ``context_twins.tsv``."""
+    """Return the words of one row of ``context_twins.tsv``, such as the row ``greetings``."""
     return _classes()[name]
 
 
 def edits_of_statement(said: StoredTurn, say: Edit, changes: Sequence[Edit]) -> tuple[Edit, ...]:
-    """Return the edits that give an earlier statement the changes of the reply that repeats it.
+    """Return the edits that change an earlier statement in the same way as the reply that repeats it.
 
     Args:
         said: The turn that contains the statement.
         say: The edit that repeats the statement, with the operation ``say``.
-        changes: The edits that change the copy.
+        changes: The edits that change the copy of the statement in the reply.
 
     Returns:
-        The edits of the statement's graph.
+        The edits of the graph of the turn ``said``.
 
     Example:
-        A reply drops the modality of "I want to wash my car" and puts the copy under ``obligate-01``. The
-        turn is replaced by its own clause with the same changes: "I have to wash my car."
+        After "I want to wash my car", a reply asks "Why do you have to wash your car?". The returned edits
+        turn the statement into "I have to wash my car."
     """
     amr = say.from_amr or ""
     if not _is_restated(said.text, changes):
@@ -73,11 +73,12 @@ def edits_of_statement(said: StoredTurn, say: Edit, changes: Sequence[Edit]) -> 
 
 
 def _is_restated(text: str, changes: Sequence[Edit]) -> bool:
-    """Return whether a turn is replaced by its own clause with the changes.
+    """Return whether the whole turn must be replaced by the changed statement.
 
-    Some changes can be written only in a repeated clause. "I want to go" becomes "I have to go" or "I've
-    already gone", and "many" becomes "only a few". Openings such as "Great, ..." are left out of a repeated
-    clause.
+    If a negation is added or a word is replaced, the other words of the turn are kept: "I like tea, Ann"
+    becomes "I don't like tea, Ann". For all other changes, such as "I have to go" for "I want to go", only
+    the changed statement is kept. The same is done if the turn begins with an opening such as "Great, ...",
+    which might not fit.
     """
     if not (_replaces_word(changes) or _changes_polarity(changes)) or is_quantifier(changes[0].concept or ""):
         return True
@@ -91,30 +92,36 @@ def _first_word(text: str) -> str:
 def refusal_of_texts(
     turns: Sequence[StoredTurn], reply: int, say: Edit, changes: Sequence[Edit]
 ) -> str | None:
-    """Return why the statement that a reply repeats cannot be edited, as far as the texts show it.
+    """Return why an earlier statement cannot be changed in the same way as the reply that repeats it.
+
+    This function checks the texts of the turns. `refusal_of_clauses` checks their graphs.
 
     Args:
         turns: The turns of the dialogue.
         reply: The number of the turn that the reply replaces.
-        say: The edit that repeats the statement.
+        say: The edit that copies the statement into the reply.
         changes: The edits that change the copy.
 
     Returns:
-        The reason; None if the texts allow the edit.
+        The reason; None if the texts allow the change of the statement.
     """
     frame = reply_frame(say.frame or "", say.voice or "")
-    # A: "I don't like tea." B: "But you said you don't like tea." objects to nothing.
+    # In some frames, the reply is never right: "But you said you don't like tea" contradicts "I like tea",
+    # and agrees with "I don't like tea", so that there is nothing to object to.
     if frame is None or frame.allows_context_twin != "yes":
         return f"in the frame {say.frame!r}, the reply is wrong after the edited statement, too"
-    # "Please sit down" is repeated as "you want me to sit down". The request itself has no such words.
+    # "Please sit down" is repeated in other words: "So you want me to sit down?". The edits of these words
+    # cannot be applied to the request.
     if say.concept is not None:
         return "a request is repeated in other words"
-    # "My sister lives in Rome" becomes "You live in Rome", which the addressee knows better.
+    # Refuse a change of the person. If "My sister lives in Rome" became "You live in Rome", the speaker would
+    # say something that the other speaker knows already.
     if any(edit.op == "set" and edit.concept in PRONOUNS for edit in changes):
         return "the statement would be about another person"
     by_number = {turn.turn: turn for turn in turns}
     said = by_number.get(reply - 1)
-    # If there are turns between the statement and the reply, they answer the unedited statement.
+    # The statement must be in the turn just before the reply. Any turns between the two answer the unedited
+    # statement, and may not fit the edited one.
     if said is None or said.graph_id != say.from_amr:
         return "turns between the statement and the reply answer the unedited statement"
     # A: "I like tea. How about you?" B: "So you don't like tea?" does not answer the question.
@@ -126,15 +133,17 @@ def refusal_of_texts(
 
 
 def _refusal_of_answer(asked: str, changes: Sequence[Edit]) -> str | None:
-    """Return why a statement cannot be edited because of the turn that it answers."""
+    """Return a reason if the edited statement may no longer answer a question in the turn before it."""
     questions = [part.text for part in typed_sentences(asked) if "?" in part.text]
-    # B: "May I help you?" A: "I have to return these books." Nearly any wish or fact answers an offer.
+    # Nearly any wish or fact answers an offer: "May I help you?" "I have to return these books." So allow all
+    # changes except a negation.
     if not questions or (_is_offer(questions[-1]) and not _changes_polarity(changes)):
         return None
-    # B: "Do you like tea?" A: "I like it." The edited statement would have to be an answer, too.
+    # "I like tea" answers "Do you like tea?", but the edited statement "I like coffee" does not.
     if any(_words("question-words").isdisjoint(_words_of(question)) for question in questions):
         return "the statement answers a yes/no question"
-    # B: "Where do you work?" A: "I don't work at a bank." is no answer. "I work at a school" is one.
+    # "I work at a school" answers "Where do you work?" as well as "I work at a bank", but "I don't work at a
+    # bank" does not.
     return None if _replaces_word(changes) else "the statement answers a question"
 
 
@@ -149,26 +158,27 @@ def _words_of(text: str) -> list[str]:
 
 
 def _refusal_of_words(text: str, frame: str, changes: Sequence[Edit]) -> str | None:
-    """Return why a turn cannot be edited because of its other words and sentences."""
+    """Return a reason if other words or sentences of the turn may not fit the edited statement."""
     first = _first_word(text)
-    # *Yes* in "Yes, I like tea" answers a question, and *but* in "But I like tea" objects to a statement.
+    # "Yes, I don't like tea" and "But I don't like tea" may not fit the turn before: *yes* answers it, and
+    # *but* objects to it.
     if first in _words("answers") | _words("links"):
         return f"the turn begins with {first!r}, which may not fit the edited statement"
-    # "I'm tired. I want to go home.": without the wish, the first sentence may not fit. If only a thing, time
-    # or number is replaced, the other sentences usually still fit.
+    # "I'm tired. I want to go home.": after "I'm tired", nobody says "I don't want to go home". If only a
+    # thing, time or number is replaced, the other sentences usually still fit.
     parts = [part.text for part in typed_sentences(text) if _WORD.search(part.text)]
     claims = [part for part in parts if not _is_greeting(part) and not _is_opening(part)]
     if len(claims) > 1 and not _replaces_word(changes):
         return "another sentence of the turn may depend on the statement"
-    # In "It closes at six. So hurry up.", *so* refers to the statement.
+    # "It closes at six. So hurry up.": *so* refers to the first sentence, and may not fit "It closes at ten."
     for part in claims[1:]:
         referring = next((word for word in _words_of(part) if word in _words("referring-words")), None)
         if referring is not None:
             return f"{referring!r} may refer to the statement"
-    # A turn that is replaced by its own clause has no other sentences.
+    # If the changed statement replaces the whole turn, the other sentences of the turn are lost.
     if len(claims) > 1 and _is_restated(text, changes):
         return "the other sentences of the turn would be lost"
-    # "I have three sisters, a brother, and my parents.": an edit would change only one item.
+    # "I have three sisters, a brother, and my parents.": an edit would change only one item of the list.
     if claims and claims[-1].count(",") > 1:
         return "the statement is a list"
     # *too* in "I like tea, too" and *but* in "I like tea, but I hate coffee" relate the statement to another
@@ -183,12 +193,13 @@ def _refusal_of_words(text: str, frame: str, changes: Sequence[Edit]) -> str | N
 
 
 def _refusal_of_reason(words: Sequence[str], frame: str, changes: Sequence[Edit]) -> str | None:
-    """Return why a statement cannot be edited because of its other words and the frame of the reply.
+    """Return a reason if nobody would say the edited statement, or nobody would ask about it.
 
-    The reply repeats the edited statement in this frame. For example, nobody asks "Why isn't it late?".
+    For example, nobody asks "Why isn't it late?". The frame says how the reply repeats the statement: the
+    frame ``why`` makes it a question for the reason.
     """
     spoken = [word for word in words if word not in _words("openings")]
-    # "It isn't late." is right, but nobody asks "Why isn't it late?".
+    # "It isn't late" is a normal statement, but nobody asks for its reason: "Why isn't it late?"
     is_explained = frame in ("why", "surprise") and not _replaces_word(changes)
     if is_explained and spoken[:1] and spoken[0] in _words("impersonal-subjects"):
         return "nobody knows a reason for an impersonal statement"
@@ -200,7 +211,7 @@ def _refusal_of_reason(words: Sequence[str], frame: str, changes: Sequence[Edit]
     # "I had no idea" does not become "I had an idea".
     if any(edit.op == "drop" for edit in changes) and "no" in words[1:]:
         return "the negation is a part of a phrase"
-    # "I've called a hundred times" does not become "I've called a 200 times".
+    # "I've called a hundred times": only "hundred" would be replaced, which gives "I've called a 200 times".
     values = [edit.value for edit in changes if edit.value is not None and edit.op == "set"]
     if values and any(one == "a" and other in _words("multipliers") for one, other in pairwise(words)):
         return "the number begins with 'a'"
@@ -211,19 +222,19 @@ def _refusal_of_reason(words: Sequence[str], frame: str, changes: Sequence[Edit]
 
 
 def _is_greeting(sentence: str) -> bool:
-    """Return whether a sentence such as "Hello, Mr. Brown." says nothing about other sentences."""
+    """Return whether a sentence is only a greeting, such as "Hello, Mr. Brown."."""
     first, *others = [token.text for token in tokenize(sentence) if _WORD.search(token.text)]
     known = _words("greetings")
     return first.lower() in known and all(word.lower() in known or word[0].isupper() for word in others)
 
 
 def _is_opening(sentence: str) -> bool:
-    """Return whether a sentence such as "Oh, great." only answers the turn before it."""
+    """Return whether a sentence is only a reaction to the turn before it, such as "Oh, great."."""
     return all(word in _words("openings") for word in _words_of(sentence))
 
 
 def _changes_polarity(changes: Sequence[Edit]) -> bool:
-    """Return whether the only change adds or drops a negation."""
+    """Return whether the edits consist of one added or dropped negation."""
     return len(changes) == 1 and _is_polarity(changes[0])
 
 
@@ -232,20 +243,22 @@ def _is_polarity(change: Edit) -> bool:
 
 
 def _replaces_word(changes: Sequence[Edit]) -> bool:
-    """Return whether the only change is another word, such as another thing, time or number."""
+    """Return whether the edits consist of one replaced word: another thing, time or number."""
     return len(changes) == 1 and changes[0].op == "set"
 
 
 def refusal_of_clauses(said: Reading, claim: ClauseReading, changes: Sequence[Edit]) -> str | None:
-    """Return why the graph of a turn does not allow an edit of its statement.
+    """Return why an earlier statement cannot be changed in the same way as the reply that repeats it.
+
+    This function checks the graph of the turn. `refusal_of_texts` checks the texts of the dialogue.
 
     Args:
-        said: The clauses of the unedited turn.
-        claim: The statement.
-        changes: The edits that change the copy of the statement.
+        said: All clauses of the unedited turn.
+        claim: The clause that is the statement.
+        changes: The edits that change the copy of the statement in the reply.
 
     Returns:
-        The reason; None if the graph allows the edit.
+        The reason; None if the graph allows the change of the statement.
     """
     view = said.view
     top = view.sentences[claim.head]
@@ -253,7 +266,7 @@ def refusal_of_clauses(said: Reading, claim: ClauseReading, changes: Sequence[Ed
     # "you are late".
     if view.labels[claim.head] in _words("embedding"):
         return "the predicate takes the statement for granted"
-    # "I'm tired, but she works.": the other part of the sentence may not fit the edited statement.
+    # "I'm tired, but she works.": "I'm not tired" would not fit the rest of the sentence.
     if claim.head != top:
         return "the statement is a part of a longer sentence"
     if any(view.is_a(k, "linking", "joining") and view.labels[k] != "and" for k in view.descendants(top)):
@@ -265,11 +278,11 @@ def refusal_of_clauses(said: Reading, claim: ClauseReading, changes: Sequence[Ed
     bare = {one.position for one in said.mentions if (one.kind, one.definiteness) == ("noun", "bare")}
     if any(edit.op == "set" and edit.value is None and edit.position in bare for edit in changes):
         return "the replaced noun has no determiner"
-    # "I stay if it rains.": the condition may not fit the edited statement.
+    # "I stay if it rains.": the condition may not fit the edited statement "I don't stay".
     if any(view.roles[k].removesuffix("-of") in _DEPENDENT_ROLES for k in view.descendants(top)):
         return "another clause depends on the statement"
-    # "I love it. It's cheap.": if *love* becomes *hate*, the second sentence no longer fits. If a thing is
-    # replaced, it usually does.
+    # "I love the hat. It's cheap.": the second sentence does not fit "I hate the hat", but it fits "I love
+    # the coat".
     changed = [edit.position for edit in changes if edit.op == "set"]
     if view.is_multiple and any(
         k in (claim.head, claim.core) or view.is_frame[k] or view.roles[k] == "mod" for k in changed
@@ -279,21 +292,23 @@ def refusal_of_clauses(said: Reading, claim: ClauseReading, changes: Sequence[Ed
 
 
 def changes_other_words(before: str, after: str, changes: Sequence[Edit]) -> bool:
-    """Return whether the replacement of a word has changed other words of a turn, too.
+    """Return whether the replacement of one word has also changed other words of the turn.
 
-    "I'm hungry now" becomes "I was hungry yesterday", which may no longer fit the turns before it.
+    If *now* in "I'm hungry now" is replaced by *yesterday*, the decoder writes "I was hungry yesterday". This
+    turn may no longer fit the turns before it.
 
     Args:
         before: The text of the turn.
         after: The text of the edited turn.
-        changes: The edits that change the copy of the statement.
+        changes: The edits of the turn.
 
     Returns:
-        True if the edits replace a word, and the texts differ in more words.
+        True if the edits replace one word and the texts differ in more words. False if the edits do not
+        replace a word.
     """
     if not _replaces_word(changes):
         return False
-    # *A* may become *an* before another noun.
+    # Count *a* and *an* as the same word: "an apple" may become "a pear".
     old, new = (["a" if word == "an" else word for word in text.split()] for text in (before, after))
     same = list(takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
     rest = zip(reversed(old[len(same) :]), reversed(new[len(same) :]), strict=False)
@@ -303,17 +318,18 @@ def changes_other_words(before: str, after: str, changes: Sequence[Edit]) -> boo
 
 
 def repeated_word(said: Reading, changes: Sequence[Edit], others: Iterable[Reading]) -> str | None:
-    """Return a replaced word that the context contains elsewhere, too; None if there is none.
+    """Return a word that the edits replace, and that the context also contains elsewhere.
 
-    B: "This car is new." A: "I want to buy the car." If A wanted to buy a bike, A would not answer B.
+    B: "This car is new." A: "I want to buy the car." If *car* were replaced only in A's turn, "I want to buy
+    the bike" would not fit B's turn.
 
     Args:
-        said: The unedited turn.
-        changes: The edits that change the copy of the statement.
+        said: The turn in which a word is replaced, before the edit.
+        changes: The edits that replace the word.
         others: The other turns of the context.
 
     Returns:
-        The concept or constant.
+        The concept or constant; None if the context does not repeat a replaced word.
     """
     replaced = {edit.position: said.view.labels[edit.position] for edit in changes if edit.op == "set"}
     for k, label in replaced.items():

@@ -77,7 +77,7 @@ from graphneg.workers import collect_garbage_rarely, prefetch_map
 
 MAX_ROUNDS = 12
 """Maximum number of planning rounds for a batch of dialogues. Later rounds replace refused negatives."""
-# Codes of the decoder's reasons that concern the repeated statement, not the reply frame.
+# Codes of reasons for which a decoder refuses to repeat a statement, whatever the reply frame is.
 _REASONS_OF_STATEMENTS = frozenset({"unclear-clause", "unsupported-edit", "already-negative", "no-alignment"})
 
 
@@ -288,7 +288,7 @@ class Negatives(NegativeStream):
         return shared_content(self._store, self._request.selection)
 
     def content_digest(self) -> str:
-        """Return a digest of the selected dialogues and graphs; variants in the store do not change it."""
+        """Return a digest of the selected dialogues and graphs. Edits of negatives do not change it."""
         return content_digest(self._store, self._request.selection)
 
     @property
@@ -313,7 +313,7 @@ class Negatives(NegativeStream):
             loaded = [one for one in responses.get(dialogue.id, ()) if one.label == 1]
             for turn in dialogue.turns:
                 texts = [one.text for one in loaded if one.turn + 1 == turn.turn]
-                # If the same context occurs several times in the corpus, each reply to this context is
+                # If a context occurs several times in the corpus, the replies to all its occurrences are
                 # correct.
                 if self._copied is not None:
                     texts += self._copied.replies(dialogue.id, turn.turn)
@@ -324,7 +324,7 @@ class Negatives(NegativeStream):
     def _finish(self, batch: _Batch, wave: _Wave | None) -> list[Negative]:
         """Return the negatives of a batch, after further planning rounds that replace refused negatives."""
         for number in range(MAX_ROUNDS):
-            # The caller passes the first round, which was planned while the previous batch was decoded.
+            # The first round, `wave`, was planned by `_begin` while the previous batch was decoded.
             wave = self._wave(batch) if number else wave
             if wave is None:
                 break
@@ -406,8 +406,8 @@ class Negatives(NegativeStream):
         verdicts = self._prover.verdicts(written, self._graph_cache)
         for plan in wave.plans:
             variant, reason = wave.variants.get(plan.id), refused[plan.id]
-            # Count the graphs that were checked for well-formedness. If a graph is malformed, its variant has
-            # a `fault` and no graphs. Count one graph for such a variant.
+            # Count the graphs that were checked for defects. A variant (the edited graphs of a negative) with
+            # a malformed graph has a `fault` and no graphs, so count it as one graph.
             for _ in range(0 if variant is None else max(1, len(variant.graphs))):
                 self.summary.check([variant.fault] if variant is not None and variant.fault else [])
             if variant is None or reason is not None:
@@ -450,7 +450,7 @@ class Negatives(NegativeStream):
 
 
 class _Batch:
-    """A batch of dialogues with the negatives made so far, the attempts, and the reasons for failures.
+    """A batch of dialogues, with the negatives made so far, and the attempts that failed with their reasons.
 
     The attempts to make a negative from a dialogue are numbered. Such a number is called a slot.
     """
@@ -473,7 +473,7 @@ class _Batch:
         self._seen: set[tuple[str, ...]] = set()
         self.taken: Taken = defaultdict(set)
         self._failures: set[tuple[str | int, ...]] = set()
-        # The proposals of each transform, keyed by dialogue id.
+        # The proposed edits, keyed by the name of the transform and by dialogue id.
         self.proposals: defaultdict[str, dict[str, Sequence[Proposal]]] = defaultdict(dict)
 
     def open_slots(self) -> dict[str, range]:
@@ -487,10 +487,10 @@ class _Batch:
         return slots
 
     def exclude(self, plan: EditPlan, reason: str) -> None:
-        """Exclude the statement that a refused reply repeats, if it was refused for the same reason before.
+        """Exclude a statement from further replies if two replies that repeat it fail for the same reason.
 
-        In other reply frames, the decoder would refuse it again, so that the attempts could be used up before
-        all other statements of the dialogue are tried.
+        The decoder would refuse it in all other reply frames, too. Trying them could use up the attempts
+        before the other statements of the dialogue are tried.
 
         Args:
             plan: The plan of the refused reply.
@@ -536,7 +536,8 @@ class _Batch:
     def _is_right(self, plan: EditPlan, negative: Negative) -> bool:
         """Return whether the response is a known correct response to its context or to an equal context."""
         right = self._right.get((plan.dialogue.id, plan.turn))
-        # A correct response to the original context may be wrong in an edited context, so accept it there.
+        # After an edited context, a response that was correct may be wrong. So do not refuse it if the
+        # context was edited.
         if right is None or negative.original.context is not None:
             return False
         own = {*plan.dialogue.graphs, None}

@@ -24,10 +24,11 @@ from graphneg.store.dialogues import StoredDialogue, StoredTurn
 
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
-"""What the next negatives of a dialogue avoid, as pairs of texts, keyed by dialogue id. There are three kinds
-of pairs: for an edited site, the names of the transform and of the site; for a sentence that was copied from
-another dialogue, its graph id and node index; for a statement that the decoder cannot repeat, the pair of
-`refused_statements`."""
+"""Sites, sentences and statements that the next negatives of a dialogue avoid, keyed by dialogue id. Each of
+them is a pair of texts. For an edited site, these are the names of the transform and of the site; for a
+sentence that was copied from another dialogue, its graph id and node index. For a statement that a reply has
+repeated, or that the decoder cannot repeat, they are the name of the transform and the place of the
+statement."""
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 
@@ -78,15 +79,15 @@ class EditPlan:
 
 @dataclass(slots=True)
 class _Slot:
-    """A negative that is being planned: the transforms left to try, and the edits planned so far.
+    """A negative that is being planned, with the transforms that are left to try.
 
     Attributes:
-        responses: The turns that can become the response, in the order in which to try them, if only the
-            response is edited. The turn of the first edit becomes the response.
-        groups: The groups of transforms to try. If a recipe makes one edit per negative, each group is listed
-            twice.
-        fresh_groups: The number of groups at the start of ``groups`` that are tried only on new statements. A
-            statement is new if the transform has not repeated it in an earlier negative of the dialogue.
+        responses: If only the response is edited, the turns that can become the response, in the order in
+            which to try them. The turn of the first edit becomes the response.
+        groups: The groups of transforms that are left to try. At most one transform of a group is applied. In
+            a recipe with one edit per negative, each group is listed twice at first.
+        fresh_groups: Number of groups at the start of ``groups`` that must not repeat a statement again:
+            their transforms skip statements that they repeat in an earlier negative of the dialogue.
     """
 
     dialogue: StoredDialogue
@@ -103,12 +104,12 @@ class _Slot:
     graphs: set[str] = field(default_factory=set[str])
 
     def names(self, settings: EditSettings) -> tuple[str, ...]:
-        """Return the names that, together with the seed, determine the random choices for the negative."""
+        """Return the recipe, slot and dialogue, which determine random choices together with the seed."""
         return (settings.recipe.name, str(self.number), self.dialogue.id)
 
     @property
     def next(self) -> str | None:
-        """The transform to try next; None if the negative has all its edits or no transform is left."""
+        """The transform to try next; None if the negative is complete or no transform is left."""
         if self.applied >= self.amount or not self.groups:
             return None
         return self.groups[0][0]
@@ -229,9 +230,9 @@ def plan_edits(
     ]
     known: dict[str, dict[str, Sequence[Proposal]]] = {}
     taken = defaultdict(set) if taken is None else taken
-    # A slot is an attempt to plan a negative. Each round runs the queries that the attempts need next, and
-    # continues each attempt until it needs the result of another query. Planning ends with a round in which
-    # no attempt could be continued.
+    # A slot is an attempt to plan a negative. Each round first runs the queries that the attempts wait for.
+    # Then each attempt continues until it needs another query. Stop after a round in which no attempt has
+    # continued.
     while True:
         _fetch(open_slots, known, ask)
         moved = False
@@ -259,9 +260,10 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     span = settings.recipe.max_groups - settings.recipe.min_groups + 1
     # The number of groups of transforms to apply is drawn uniformly between the limits of the recipe.
     wanted = settings.recipe.min_groups + number(settings.seed, "how many", *names) % span
-    # After "Why did you charge it on Sunday?", the reply "I'm surprised you charged it on Sunday" would be
-    # nearly the same negative. Therefore, if a recipe makes one edit per negative, all groups of transforms
-    # are tried twice: first on statements that no earlier negative repeats, then on all statements.
+    # "Why did you charge it on Sunday?" and "I'm surprised you charged it on Sunday" repeat the same
+    # statement, and are nearly the same negative. So if a recipe makes one edit per negative, try all groups
+    # of transforms twice: first only on statements that the transform has not repeated yet, then on all
+    # statements.
     fresh = len(groups) if settings.recipe.max_groups == 1 else 0
     groups += [list(group) for group in groups[:fresh]]
     if settings.target == "dialogue":
@@ -283,17 +285,19 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
 
 
 def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]]], ask: Ask) -> None:
-    """Run the queries of the transforms to try next, except for dialogues whose results are in ``known``.
+    """Run the queries of the transforms that are tried next, and add their results to ``known``.
+
+    A query is not run for dialogues whose results are already in ``known``.
 
     Args:
         slots: The negatives that still need edits.
-        known: Results of earlier queries, keyed by transform and dialogue id. The new results are added.
+        known: Results of queries, keyed by transform and dialogue id.
         ask: Function that runs the query of a transform on dialogues.
     """
     asked: dict[str, dict[str, StoredDialogue]] = {}
     for slot in slots:
-        # If a negative still needs edits from two groups of transforms, the first transform of both groups
-        # will be tried in any case. So run the queries of both transforms in one round.
+        # If a negative still needs two edits, the first transforms of the next two groups will be tried in
+        # any case. So run both queries in the same round.
         for name in (group[0] for group in slot.groups[: slot.amount - slot.applied]):
             if slot.dialogue.id not in known.get(name, {}):
                 asked.setdefault(name, {})[slot.dialogue.id] = slot.dialogue
@@ -308,15 +312,14 @@ def _try(
 ) -> None:
     """Plan the edits of one transform for a negative.
 
-    Places to edit (sites) are sampled at random, unused sites first. Among the sampled sites, those with the
-    highest scores are edited.
+    Places to edit (sites) are sampled at random. Sites that no earlier negative has used come first. Among
+    the sampled sites, those with the highest scores are edited.
     """
     names = (name, *slot.names(settings))
     # The random order depends only on the names of the sites, not on the order in which the query returns
     # them.
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
-    # Move unused sites before sites that earlier negatives have used. Both the unused and the used sites stay
-    # in random order.
+    # Put the sites that no earlier negative has used before the others. Both parts keep their random order.
     used: list[Proposal] = []
     unused: list[Proposal] = []
     for one in ranked:
@@ -356,10 +359,10 @@ def _try(
 
 
 def _used(proposal: Proposal, dialogue: StoredDialogue) -> set[tuple[str, str]]:
-    """Return the site, and the sentences that it copies from other dialogues.
+    """Return the site of a proposal, and the sentences that its edits copy from other dialogues.
 
-    Later negatives of the dialogue avoid this site and these sentences as long as other sites are left.
-    Otherwise, several negatives of the dialogue could contain the same copied sentence.
+    Later negatives of the dialogue avoid this site, and all sites that copy one of these sentences, as long
+    as other sites are left.
     """
     return {(proposal.transform, proposal.site)} | {
         copied for copied in proposal.copied if copied[0] not in dialogue.graphs
@@ -367,16 +370,16 @@ def _used(proposal: Proposal, dialogue: StoredDialogue) -> set[tuple[str, str]]:
 
 
 def refused_statements(proposal: Proposal | EditPlan) -> set[tuple[str, str]]:
-    """Return the members of `Taken` that exclude the earlier statements of a proposed reply.
+    """Return the keys with which the statements in a proposed reply are marked as refused.
 
-    If the decoder has refused to repeat a statement in two reply frames for the same reason, it will refuse
-    the other frames, too. These members then exclude the statement.
+    If the decoder refuses a statement in two reply frames for the same reason, it would refuse it in other
+    frames, too. The caller then adds these keys to `Taken`, so that the statement is not tried again.
 
     Args:
         proposal: A proposal or a plan.
 
     Returns:
-        A pair for each repeated statement; none if the reply repeats no statement.
+        A key (a pair of texts) for each repeated statement; empty if the reply repeats no statement.
     """
     return {
         (edit.transform, f"refused {edit.from_amr}.{edit.from_position}")
@@ -386,7 +389,7 @@ def refused_statements(proposal: Proposal | EditPlan) -> set[tuple[str, str]]:
 
 
 def _statements(proposal: Proposal) -> set[tuple[str, str]]:
-    """Return pairs of the transform of a proposal and an earlier statement that the reply repeats."""
+    """Return the keys by which later negatives recognise the statements that a reply repeats."""
     return {
         (proposal.transform, f"says {edit.from_amr}.{edit.from_position}")
         for edit in proposal.edits
@@ -397,7 +400,10 @@ def _statements(proposal: Proposal) -> set[tuple[str, str]]:
 def _edits(
     settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
 ) -> tuple[Edit, ...]:
-    """Return the edits of a proposal, or an empty tuple if the negative must not contain them."""
+    """Return the edits of a proposal; an empty tuple if the proposal does not suit the negative.
+
+    For example, it may edit a turn that must not be edited.
+    """
     # Some edits are meant only for responses, others only for whole dialogues. For example, "You can go"
     # instead of "I can go" may still be a correct response, so skip this edit if the target is
     # the response.
@@ -411,7 +417,7 @@ def _edits(
         unsaid = {turn.graph_id for turn in slot.dialogue.turns if turn.turn > slot.turn}
         copied = {edit.from_amr for edit in proposal.edits if edit.from_amr is not None}
         return proposal.edits if not copied & unsaid else ()
-    # The site swaps its content with another site that has the same `swap_pool`. Turns after the response are
+    # The transform swaps two sites with the same `swap_pool`, such as two names. Turns after the response are
     # not part of the negative, so the other site must be in the response or in a turn before it.
     said = {turn.graph_id for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:

@@ -80,7 +80,7 @@ class Verdict(NamedTuple):
 
 
 def copied_clause(dialogue: StoredDialogue, edits: Sequence[Edit]) -> CopiedClause | None:
-    """Return the earlier clause that edits repeat with a change.
+    """Return the clause of an earlier turn that the edits of a negative repeat with a change.
 
     Args:
         dialogue: The edited dialogue.
@@ -95,17 +95,18 @@ def copied_clause(dialogue: StoredDialogue, edits: Sequence[Edit]) -> CopiedClau
     turns = {turn.graph_id: turn for turn in dialogue.turns if turn.graph_id is not None}
     source, edited = turns.get(copying.from_amr or ""), turns.get(copying.amr)
     changes = tuple(edit for edit in edits if edit.copy_of == copying.from_amr)
-    # An edit that copies a subtree and does not change the copy is not checked: the subtree may be only a
-    # noun.
+    # Do not check an edit that copies a subtree without a change: the subtree may be only a noun, not a
+    # clause.
     if source is None or edited is None or source.turn >= edited.turn or not changes:
         return None
-    # A ``graft`` copies a whole sentence. The first changed node shows which clause of it is changed.
+    # The operation ``graft`` copies a whole sentence, which may consist of several clauses. Take the clause
+    # that contains the first changed node.
     node = copying.from_position or 0 if copying.op == "say" else changes[0].position
     return CopiedClause(copying, changes, source, edited.turn, node)
 
 
 def graphs_before(dialogue: StoredDialogue, copied: CopiedClause) -> list[str]:
-    """Return the ids of the graphs of all turns before the edited turn, which `Prover.check` needs.
+    """Return the ids of the graphs of all turns before the edited turn.
 
     Args:
         dialogue: The edited dialogue.
@@ -132,7 +133,7 @@ class Prover:
         self._readings: OrderedDict[tuple[str, str | None], Reading] = OrderedDict()
 
     def declared_relations(self, copied: CopiedClause) -> tuple[str, ...]:
-        """Return the relations that prove an error of the transform which copied the clause."""
+        """Return the relations that prove the error, as declared by the transform that copied the clause."""
         transform = self._transforms.get(copied.edit.transform)
         return () if transform is None else transform.proof
 
@@ -202,16 +203,17 @@ class Prover:
         graphs: Mapping[str, AmrGraph],
         edited: AmrGraph,
     ) -> str | None:
-        """Check whether the clause that a negative repeats can have the same change as the negative.
+        """Check whether a reply becomes right if the clause that it repeats gets the same change.
 
-        The reply is then right. It must contradict no turn, and the edited turn must contradict no other turn
-        of the context.
+        The reply "Why don't you like tea?" is wrong after "I like tea", but right after the edited clause "I
+        don't like tea". The clause cannot be edited if the edited turn, or the reply to it, contradicts
+        another turn.
 
         Args:
             dialogue: The dialogue before the edits.
-            copied: The clause that the edited turn repeats, with its changes.
-            graphs: The graphs of the turns before the edited turn, keyed by id (see `graphs_before`).
-            edited: The graph of the turn with the clause, after the edit.
+            copied: The clause that the reply repeats, with its changes.
+            graphs: The graphs of the turns before the reply, keyed by id (see `graphs_before`).
+            edited: The graph of the turn with the clause, after the clause was changed.
 
         Returns:
             The reason why the clause cannot be edited; None if it can.
@@ -247,12 +249,12 @@ class Prover:
         return None
 
     def _replies(self, copied: CopiedClause, graphs: Mapping[str, AmrGraph]) -> dict[str, _Reply]:
-        """Return the clauses of the two replies that are compared with the earlier clause.
+        """Return the clauses of two replies, to compare them with the earlier clause that the replies repeat.
 
         Returns:
-            The clauses, keyed by the name of the reply. One reply is the negative. The other reply is its
-            twin (the same reply without the change) or, if the negative asks for a phrase ("When ...?"), the
-            same reply without the question word.
+            The clauses, keyed by the name of the reply. One reply is the negative. The other is its twin,
+            which repeats the clause without the change. If the negative asks for a phrase ("When ...?"), the
+            other reply is the negative without the question word.
         """
         kept = {_NEGATIVE: copied.changes, _TWIN: ()}
         asking = [edit for edit in copied.changes if edit.concept == "amr-unknown"]
@@ -282,10 +284,10 @@ class Prover:
         replies: Sequence[SpokenTurn],
         edited: Reading | None = None,
     ) -> DiscourseLayer:
-        """Compute the discourse layer of the turns before the edited turn, and of the replies to compare.
+        """Compute the discourse layer of the turns before the edited turn, and of some replies to them.
 
         Returns:
-            The layer. If ``edited`` is given, it is read instead of the turn with the repeated clause.
+            The layer. If ``edited`` is given, it replaces the turn that contains the repeated clause.
         """
         turns = [turn for turn in dialogue.turns if turn.turn < copied.turn]
         speaker = next(turn.speaker for turn in dialogue.turns if turn.turn == copied.turn)
@@ -346,10 +348,11 @@ def _clause_at(reading: Reading, k: int) -> int | None:
 
 
 def _only_clause(reading: Reading, index: int) -> Reading:
-    """Leave out all clauses of a turn except one, because the reply repeats only this clause."""
+    """Return a turn reduced to one of its clauses, because a reply repeats only this clause."""
     clause, view = reading.clauses[index], reading.view
     kept = set(view.subtree(clause.head))
-    # The subject of the clause may be introduced by another sentence of the turn.
+    # Also keep nodes that the clause mentions, but another clause introduces, such as *Ann* in the second
+    # clause of "Ann came and sang".
     kept |= {mention.target for mention in view.graph.mentions if mention.parent in kept}
     mentions = tuple(mention for mention in reading.mentions if mention.position in kept)
     return Reading(view, (clause,), mentions)
@@ -380,8 +383,8 @@ class _Comparison:
             return False
         if relation == "contradicts":
             return self._contradicts()
-        # The relations "other argument" and "asks what was said" are about an argument. If the reply
-        # contradicts an earlier clause, it contains a different error.
+        # The other relations require that a single argument differs, or is asked for. If the reply
+        # contradicts an earlier clause, its error is a different one.
         if any(one == id for one, _ in self._layer.contradicts):
             return False
         return self._asks() if relation == "asks what was said" else self._has_other_argument()
@@ -399,8 +402,8 @@ class _Comparison:
         before, said = self._propositions(_NEGATIVE)
         if before is None or said is None or not self._agrees(_NEGATIVE):
             return False
-        # "He is a teacher" differs from "He is a doctor" in its predicate, which is a noun. Verbs must be
-        # equal: "I sold a car" and "I washed a car" may both be true.
+        # In "He is a teacher", the predicate is a noun. So "He is a doctor" is wrong, although no argument
+        # differs. A different verb proves no error: "I sold a car" and "I washed a car" may both be true.
         views = self._said.view, self._replies[_NEGATIVE].spoken.reading.view
         cores = self._claim.reading.core, self._clauses[_NEGATIVE].reading.core
         is_verb = any(view.is_frame[core] for view, core in zip(views, cores, strict=True))
@@ -428,9 +431,9 @@ class _Comparison:
         )
 
     def _propositions(self, name: str) -> tuple[Proposition | None, Proposition | None]:
-        """Return the propositions of the earlier clause and of a reply.
+        """Return the predicates and arguments (the propositions) of the earlier clause and of a reply.
 
-        A pronoun that the reply copies refers to the same entity in both propositions.
+        If the reply copies a pronoun, the pronoun refers to the same entity in both.
         """
         reply = self._replies[name]
         own = dict(self._layer.references.get(self._claim.graph, {}))
@@ -453,7 +456,10 @@ def _content(clause: Clause, reading: Reading, references: References) -> Propos
 
 
 def _differing(one: Proposition, other: Proposition) -> list[str]:
-    """Return the roles whose arguments differ. A role with two different arguments is listed twice."""
+    """Return the roles whose arguments differ between two propositions.
+
+    If a role has several arguments, it is listed once for each argument that differs.
+    """
     found: list[str] = []
     for own, others in ((one.arguments, other.arguments), (one.circumstances, other.circumstances)):
         for role in sorted({*own, *others}):

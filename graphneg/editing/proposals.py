@@ -99,13 +99,13 @@ class UtteranceSamples:
     """
 
     def __init__(self, store: Store, query: str, part: str, size: int, max_samples: int) -> None:
-        """Initialize the samples.
+        """Initialize the samples, without reading any utterances.
 
         Args:
             store: Store with the utterances.
             query: Name of a shipped query with the parameters $corpus, $split, $low and $high.
-            part: Name of a table in snapshots. The table contains the rows that the query returns for the
-                whole corpus. It is read instead if the store contains only one shard of the corpus.
+            part: Name of the part of a snapshot that contains the rows of the query for the whole corpus. If
+                the store contains only one shard of the corpus, this part is read and no query is run.
             size: Approximate number of utterances in a sample.
             max_samples: Maximum number of distinct samples for each corpus and split.
         """
@@ -163,18 +163,18 @@ class UtteranceSamples:
         yield from (distinct[key] for key in sorted(distinct))
 
     def _amount(self, share: float) -> int:
-        """Return the number of samples to draw, if each contains the fraction ``share`` of all rows."""
+        """Return the number of different samples, each of which has the fraction ``share`` of all rows."""
         return min(self._most, max(1, int(1 / share)))
 
     def _read(self, corpus: str, split: str, share: float, drawn: int) -> Sequence[SampleRow]:
-        """Return the rows of the sample with the index ``drawn``, from 0."""
+        """Return the rows of one sample. Samples are numbered from 0, and ``drawn`` is the number."""
         amount = self._amount(share)
         low, high = _digest_at(drawn / amount), _digest_at(drawn / amount + share)
         if self._whole:
             between = {"corpus": corpus, "split": split, "low": low, "high": high}
             return self._store.read(cypher_text(self._query), **between)
-        # The store of a shard has no index on the keys of these rows, so a query for one sample would be
-        # slow. Read the rows of all samples once, and select the rows of this sample here.
+        # The store of a shard keeps the rows of a snapshot without an index, so a query for each sample would
+        # be slow. Read the rows of all samples once, and select those of this sample here.
         if self._known is None:
             self._known = corpus_rows(self._store, self._part, list[Any])
         return [
@@ -189,14 +189,13 @@ class UtteranceSamples:
         return has_whole_corpus(self._store)
 
     def _share(self, corpus: str, split: str) -> float:
-        """Return the width of the interval of text digests that contains enough utterances for one sample.
+        """Return how wide an interval of text digests must be to contain enough utterances for one sample.
 
-        The width is a fraction of all possible digests, above 0 and at most 1.
+        The width is a fraction of the range of all digests, above 0 and at most 1.
         """
         size = corpus_size(self._store, corpus, split)
-        # A sample consists of the corpus's utterances whose digests are in an interval. If the corpus is a
-        # small part of the store, few of the digests in an interval belong to it, so it needs a wider
-        # interval.
+        # An interval of digests contains utterances of all corpora in the store. If the corpus is a small
+        # part of the store, the interval must be wider to contain enough utterances of the corpus.
         if not size.dialogues or not size.selected:
             return 1.0
         return min(1.0, self._size * size.dialogues / max(1, size.utterances * size.selected))
@@ -292,12 +291,12 @@ class Donors:
         return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
 
     def _assigned(self, corpus: str, split: str) -> list[Row]:
-        """Compute the rows that `assign` returns, from the utterances of a corpus and split."""
+        """Compute the rows that `assign` returns: which dialogues may copy from which donors."""
         donors = self._donors(corpus, split)
         fitting: defaultdict[str, list[_Donor]] = defaultdict(list)
         for donor in donors:
-            # Index the donor (a sentence that may be copied) under each of its nouns, and under each noun
-            # that may take the place of one of its nouns.
+            # A donor is an utterance from which other dialogues may copy a sentence. List it under each of
+            # its nouns, and under each noun that may replace one of them.
             for noun in donor.fits | donor.nouns:
                 fitting[noun].append(donor)
         selection = Selection((corpus,), (split,))
@@ -328,9 +327,9 @@ class Donors:
         found: list[Row] = []
         offered: Counter[str] = Counter()
         for donor in donors:
-            # Offer the donor (a graph to copy from) to the dialogues that have the fewest donors so far. The
-            # sort is stable, so dialogues with equally many donors stay in the order of `best_recipients`:
-            # best match first.
+            # Offer the donor (an utterance to copy from) to the dialogues to which the fewest donors were
+            # offered so far. Among these, prefer the best match: `best_recipients` starts with it, and the
+            # sort is stable.
             fewest = sorted(donor.best_recipients(), key=lambda taker: offered[taker])
             for taker in fewest[:TAKERS]:
                 offered[taker] += 1
@@ -363,10 +362,10 @@ class Donors:
             # Ignore punctuation at the end, so that "See you!" and "See you." are the same sentence.
             keys = {match_key(part.text).rstrip(".!?") for part in typed_sentences(text)}
             own = nodes.get(row["amr"], ())
-            # Use only nouns in sentences that do not depend on their context. The columns of a node are: 0
-            # the node's index, 1 the index of the top node of its sentence, 2 the noun, 3 the noun's class,
-            # 4 the class that can replace the noun, 5 whether the node is the top of a sentence that does not
-            # depend on its context.
+            # Use only nouns in sentences that do not depend on their context. A node is a list of its index
+            # (0), the index of the top node of its sentence (1), the noun (2), the noun's class (3), the
+            # class that can replace the noun (4), and whether the node is the top of a sentence that does not
+            # depend on its context (5).
             tops = {node[0] for node in own if node[5]}
             within = [node for node in own if node[1] in tops and node[3]]
             if within and known.isdisjoint(keys):
@@ -433,7 +432,7 @@ class UnknownFrameCounter:
         self._found.clear()
 
     def count(self, edits: Iterable[Edit]) -> None:
-        """Count the unknown PropBank frames that edits introduce.
+        """Count the unknown PropBank frames in edits, such as the misspelt ``hve-03``.
 
         Args:
             edits: Edits to check.
@@ -650,7 +649,8 @@ def propose(
 
 def _check_amount(transform: Transform, dialogue: str, proposals: Collection[Proposal]) -> None:
     """Raise `TransformError` if a transform returns too many edits of one graph."""
-    # Few dialogues have so many edits that one of their graphs can have too many.
+    # If all graphs together have at most `MOST_EDITS` edits, which is usual, there is no need to count them
+    # for each graph.
     if sum(len(proposal.rows) for proposal in proposals) <= MOST_EDITS:
         return
     amounts = Counter(row["amr"] for proposal in proposals for row in proposal.rows)
@@ -721,7 +721,7 @@ def paired(proposal: Proposal, partner: Proposal) -> tuple[Edit, ...]:
 
 
 def _given(edit: Edit, giver: Proposal) -> Edit:
-    """Return a copy of an edit that inserts the subtree, value or concept at the site of ``giver``."""
+    """Return the edit with the content of another site (``giver``) in place of its own content."""
     gift = giver.edits[0]
     if edit.op == "graft":
         return edit._replace(from_amr=gift.amr, from_position=gift.position)
@@ -771,7 +771,7 @@ def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | N
     source = fields.get("from_amr")
     if source is not None and source not in sources:
         return f"from_amr {source!r} is neither a graph of the dialogue nor one of its donors"
-    # A copy needs both the graph and the node in it.
+    # To copy a subtree, an edit must name both the graph and a node in it.
     if source is not None and fields.get("from_position") is None:
         return "from_amr needs from_position"
     if fields["op"] == "say":

@@ -130,16 +130,17 @@ class Recipe:
         return max(1, turns // self.turns_per_edit[transform]) if transform in self.turns_per_edit else 1
 
     def skips(self, site_target: Target | None, target: Target) -> bool:
-        """Return whether the recipe skips a place to edit (site) that is meant for a different target.
+        """Return whether to skip a site (place to edit) that is meant for negatives of the other type.
 
-        The target is ``response`` if only the response is edited, and ``dialogue`` if any turn may be edited.
+        In negatives of the type ``response``, only the response is edited. In those of the type ``dialogue``,
+        any turn may be edited.
 
         Args:
-            site_target: Target for which the transform proposes the site; None for both targets.
-            target: Target of the negatives to make.
+            site_target: The type of negatives for which the transform proposes the site; None for both types.
+            target: The type of negatives to make.
 
         Returns:
-            True if the targets differ and the recipe does not use all sites (its ``sites`` is ``clashing``).
+            True if the types differ and the ``sites`` of the recipe are ``clashing``, not ``any``.
         """
         return self.sites == "clashing" and site_target not in (None, target)
 
@@ -261,8 +262,8 @@ ALL = Recipe(
             ),
             4,
         ),
-        # Only a quarter of the replies of this transform are about this conversation's people and
-        # things, so it is tried last.
+        # This transform has the lowest weight: only a quarter of its replies are about the people and things
+        # of the conversation.
         "topical_statement": 1,
     },
 )  # fmt: skip
@@ -363,8 +364,9 @@ def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Targe
     """
     if target is not None and target not in TARGETS:
         raise InputError(f"unknown target {target!r}; choose one of {', '.join(TARGETS)}")
-    # Usually, a recipe skips sites (places to edit) that a transform marks for the other target. If the user
-    # names both transforms and a target, use all sites.
+    # A transform may mark a site (place to edit) as useful only in the response, or only in whole dialogues.
+    # A recipe usually skips the sites that are marked for the other target. If the user names both transforms
+    # and a target, use all sites.
     if transforms:
         return recipe_of(transforms, "clashing" if target is None else "any")
     return recipe if isinstance(recipe, Recipe) else get_recipe(recipe)

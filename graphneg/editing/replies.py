@@ -66,26 +66,29 @@ class Claims:
             claims: dict[str, list[Row]] = {row["dialogue"]: row["claims"] for row in rows}
             for key in new:
                 found[key] = sorted(claims.get(key[0], ()), key=lambda one: (one["turn"], one["position"]))
-            # Several threads may do this at the same time. At worst, claims are read twice.
+            # If two threads replace `_known` at the same time, the claims of one thread are lost, and read
+            # again later.
             self._known = {**(self._known if len(self._known) < _REMEMBERED else {}), **found}
         return [found[key] for key in keys]
 
 
 def expand_replies(rows: Sequence[Any], dialogue: StoredDialogue) -> Iterator[Any]:
-    """Repeat proposed edits for each turn and frame in which a reply can repeat a claim.
+    """Copy the proposed edits of a reply for each turn and frame in which it can repeat a claim.
 
-    The edits of a site belong to a reply if one of them is a ``say`` with the key ``frames`` or
-    ``own_frames``. The other edits of the site change the copy of the claim.
+    A claim is a clause that a reply can repeat, such as "I like tea". A frame is a pattern for the reply,
+    such as "Why ...?". Edits with the same site belong together. They make a reply if one of them is a
+    ``say`` with the key ``frames`` or ``own_frames``: it copies the claim, and the other edits change the
+    copy.
 
     Args:
         rows: Edits as returned by the query of a transform.
         dialogue: Dialogue to which the edits belong.
 
     Yields:
-        The edits. The edits of a site that belongs to a reply are replaced by edits with the key ``amr``, and
-        its ``say`` gets the keys ``position``, ``voice`` and ``frame``. The name of the new site is
-        ``GRAPH<SITE>FRAME``, where ``GRAPH`` is the graph of the turn that the reply replaces. All other
-        edits, including wrong ones, are yielded unchanged.
+        The edits. The edits of a reply are copied for each turn and frame, under the name
+        ``GRAPH<SITE>FRAME``. ``GRAPH`` is the graph of the turn that the reply replaces, and becomes the
+        value of the key ``amr``. The ``say`` also gets the keys ``position``, ``voice`` and ``frame``. All
+        other edits, including invalid ones, are yielded unchanged.
 
     Raises ValueError, with the reason, if the frames, the site or ``from_amr`` of a ``say`` are wrong.
     """
@@ -113,12 +116,12 @@ def expand_replies(rows: Sequence[Any], dialogue: StoredDialogue) -> Iterator[An
 
 
 def _names_frames(row: Any) -> bool:
-    """Return whether a row is an edit that says in which frames a claim can be repeated."""
+    """Return whether an edit is a ``say`` that lists the frames in which a reply can repeat a claim."""
     return isinstance(row, dict) and row.get("op") == "say" and not {*_FRAMES.values()}.isdisjoint(row)
 
 
 def _checked_site(saying: Row, turns: Mapping[str, StoredTurn]) -> str:
-    """Return the site of a ``say`` with frames. Raise ValueError if one of its values is wrong."""
+    """Return the site of a ``say`` with frames. Raise ValueError if its site, graph or frames are wrong."""
     site = saying.get("site")
     if not isinstance(site, str):
         raise ValueError(f"'say' with frames needs a site, a text, not {site!r}")
@@ -134,7 +137,7 @@ def _checked_site(saying: Row, turns: Mapping[str, StoredTurn]) -> str:
             continue
         if not (isinstance(frames, list) and all(isinstance(one, str) for one in frames)):
             raise ValueError(f"{key} must be a list of names of frames, not {frames!r}")
-        # The edits of the site are repeated for each frame. Refuse duplicates, because a list from a stranger
+        # Refuse duplicates: the edits of the site are copied for each frame, and a list in an untrusted file
         # could contain the same frame thousands of times.
         if len(frames) != len({*frames}):
             raise ValueError(f"{key} contains a frame twice")
@@ -144,10 +147,11 @@ def _checked_site(saying: Row, turns: Mapping[str, StoredTurn]) -> str:
 
 
 def _places(saying: Row, turns: Mapping[str, StoredTurn]) -> Iterator[tuple[str, str, str]]:
-    """Return where and how a claim can be repeated.
+    """Find the turns and frames in which a reply can repeat a claim.
 
     Yields:
-        Triples of the graph of the turn that the reply replaces, the voice and the frame.
+        Triples: the graph of the turn that the reply replaces, the voice (``own`` if the speaker of this turn
+            made the claim, otherwise ``other``), and the name of the frame.
     """
     claimed = turns[saying["from_amr"]]
     for graph, turn in turns.items():

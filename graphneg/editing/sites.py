@@ -128,7 +128,7 @@ def _count(
     prefix = query[: part.end]
     counted = f"count(*) AS {_ROWS}"
     if part.word == "RETURN":
-        # The RETURN clause returns lists of edits, one for each dialogue. Count the edits in these lists.
+        # The RETURN clause returns one list of edits for each dialogue. Count the edits, not the lists.
         prefix = f"{query[: part.start]}WITH{query[part.start + len('RETURN') : part.end]}"
         counted = f"sum(size(edits)) AS {_ROWS}"
     try:

@@ -94,7 +94,7 @@ class Transform:
 
     @property
     def identity(self) -> list[Any]:
-        """The parts of the transform that determine its edits, as JSON values, without comments."""
+        """The values that determine the edits of the transform. Comments in its file do not change them."""
         proof = [list(self.proof)] if self.proof else []
         return [self.category, self.target, list(self.needs), without_comments(self.query), *proof]
 

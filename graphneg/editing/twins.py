@@ -63,11 +63,12 @@ _REPLACED = "the whole reply was replaced, so the right reply is not the same re
 def proposals_with_twins(
     dialogue: StoredDialogue, proposals: Sequence[Proposal], settings: EditSettings
 ) -> Sequence[Proposal]:
-    """Return the proposals that can have a twin, and prefer those whose context can be edited.
+    """Keep the proposed edits for which a twin can be made, if there are any.
 
-    Without the preference, few twins would have an edited context, because few statements can be edited.
-    If no proposal can have a twin, all proposals are returned, and the negative is refused with the reason
-    ``no-twin``.
+    A twin is the correct counterpart of a negative. Its reply is without the error, or its context is edited,
+    so that the reply of the negative is right. If proposals of the second kind exist, only these are kept,
+    because few contexts can be edited. If no proposal can have a twin, all are returned; the negative is then
+    refused with the reason ``no-twin``.
 
     Args:
         dialogue: The dialogue to edit.
@@ -90,15 +91,15 @@ def proposals_with_twins(
 
 
 class PlannedTwins:
-    """The twins that could be made of the negatives of one planning round.
+    """The possible twins of the negatives of one planning round.
 
-    The edits of twins are applied and decoded together with those of the negatives. A twin has edited graphs
-    and texts of its own, which are stored under ids that only this class knows.
+    A twin is the correct counterpart of a negative. The edits of both are applied and decoded together. The
+    edited graphs of a twin are stored under an id that this class forms.
 
     Args:
         settings: Recipe, target and seed.
         plans: The plans of the negatives; plans without edits are skipped.
-        prover: Checks the edited contexts of twins.
+        prover: Checks whether the edited context of a twin contradicts itself.
         graph_cache: Cache for the unedited graphs.
     """
 
@@ -118,7 +119,10 @@ class PlannedTwins:
                 self._twins[plan.id] = found
 
     def edits(self) -> dict[str, tuple[Edit, ...]]:
-        """Return the edits of all twins that are not an unedited dialogue, keyed by the id of the variant."""
+        """Return the edits of each twin, keyed by the id of its variant (its edited graphs).
+
+        A twin that is the unedited dialogue has no edits and is left out.
+        """
         return {
             _variant_id(id, twin.kind): twin.edits
             for id, twins in self._twins.items()
@@ -127,11 +131,11 @@ class PlannedTwins:
         }
 
     def refusal(self, id: str, variants: Mapping[str, Variant]) -> str | None:
-        """Return why a negative cannot have a twin, as far as its edits and graphs show it.
+        """Return why no twin of a negative is possible, judged by the edits and graphs of the twins.
 
         Args:
             id: The id of the negative.
-            variants: The edited graphs of `edits`, keyed by the id of the variant.
+            variants: The edited graphs of negatives and twins, keyed by the id of the variant.
 
         Returns:
             The reason (``no-twin: ...``); None if a twin is still possible.
@@ -145,11 +149,11 @@ class PlannedTwins:
     def utterances(
         self, plan: EditPlan, variants: Mapping[str, Variant]
     ) -> dict[str, dict[int, EditedUtterance]]:
-        """Return the edited turns that must be decoded for the twins of a negative.
+        """Return the edited turns of the twins of a negative, which a decoder then turns into texts.
 
         Args:
             plan: The plan of the negative.
-            variants: The edited graphs of `edits`, keyed by the id of the variant.
+            variants: The edited graphs of negatives and twins, keyed by the id of the variant.
 
         Returns:
             The edited turns, keyed by the id of the variant and by turn number.
@@ -159,7 +163,8 @@ class PlannedTwins:
             variant = variants.get(_variant_id(plan.id, twin.kind))
             if variant is not None and variant.fault is None:
                 turns = edited_utterances(plan.dialogue, variant)
-                # A context twin has the response of its negative, so only its context is written.
+                # If only the context of a twin is edited, its response is that of the negative. So decode
+                # only the context.
                 if twin.kind == "context":
                     turns.pop(plan.turn, None)
                 asked[variant.id] = turns
@@ -173,17 +178,18 @@ class PlannedTwins:
         decoded: Mapping[str, DecodedTurns],
         verdict: Verdict,
     ) -> Negative | str:
-        """Build the record of the first twin of a negative that passes all checks.
+        """Build the record of the twin of a negative. If several twins are possible, try them in order.
 
         Args:
             plan: The plan of the negative.
             negative: The negative.
-            variants: The edited graphs of `edits`, keyed by the id of the variant.
-            decoded: The decoded turns of `utterances`, keyed by the id of the variant.
-            verdict: The verdict on the negative.
+            variants: The edited graphs of negatives and twins, keyed by the id of the variant.
+            decoded: The decoded turns of negatives and twins, keyed by the id of the variant.
+            verdict: Whether the error of the negative is proved, and which turn its twin contradicts.
 
         Returns:
-            A record with label 1, or the reason why the preferred twin was refused (``no-twin: ...``).
+            A record with label 1. If all twins are refused, the reason for the first of them, after the code
+            ``no-twin``.
         """
         reasons: list[str] = []
         for twin in self._twins[plan.id]:
@@ -221,7 +227,10 @@ class PlannedTwins:
         return _record_of(self._settings, plan, negative, variant, texts)
 
     def _context_refusal(self, plan: EditPlan, variant: Variant, texts: Mapping[int, str]) -> str | None:
-        """Return why the context of a twin would not be consistent; None if it would be."""
+        """Return why a twin with an edited context is refused; None if it is not.
+
+        For example, the edited turn may contradict another turn of the context.
+        """
         copied = copied_clause(plan.dialogue, plan.edits)
         if copied is None:
             return "the negative repeats no clause"
@@ -234,7 +243,7 @@ class PlannedTwins:
 
 
 def twin_id(id: str) -> str:
-    """Return the id of the twin of a negative.
+    """Return the id of the twin of a negative, which is its correct counterpart.
 
     >>> twin_id("everyday/test/42#3~all.0.1")
     'everyday/test/42#3~all.0.1.twin'
@@ -249,16 +258,19 @@ def twin_id(id: str) -> str:
 
 
 def _variant_id(id: str, kind: Kind) -> str:
-    """Return the id of the edited graphs of a twin. Several kinds of twins may be tried, so add the kind."""
+    """Return the id under which the edited graphs of a twin are stored.
+
+    The id contains the kind of the twin, because twins of several kinds may be tried for one negative.
+    """
     return f"{twin_id(id)}.{kind}"
 
 
 class _PlannedTwin(NamedTuple):
-    """A twin that can be made of a planned negative, if its texts can be written.
+    """A possible twin of a planned negative. It may still be refused when its texts are known.
 
     Attributes:
         kind: How the twin differs from its negative (see `Kind`).
-        edits: The edits of the twin; none for an unedited twin.
+        edits: The edits of the twin; empty if the twin is the unedited dialogue.
     """
 
     kind: Kind
@@ -266,14 +278,15 @@ class _PlannedTwin(NamedTuple):
 
 
 def _planned_twins(settings: EditSettings, plan: EditPlan) -> list[_PlannedTwin] | str:
-    """Return the twins that could be made of a planned negative, the preferred one first.
+    """Return the possible twins of a planned negative, in the order in which to try them.
 
-    If both kinds of twins of a composed reply can be made, a hash of the id chooses the preferred one. Only a
-    minority of statements can be edited, so three of four of these twins get an edited context. The two kinds
-    then become about equally frequent.
+    If a reply repeats a statement with a change, two kinds of twins are possible: the reply without the
+    change, or the same reply after a statement that has the change, too. If both are possible, the second
+    kind is tried first in three of four cases, which a hash of the id selects. Few statements can be edited,
+    so both kinds become about equally frequent.
 
     Returns:
-        At least one twin; if there is none, the reason (``no-twin: ...``).
+        A list of at least one twin; if no twin is possible, the reason (``no-twin: ...``).
     """
     saying = [edit for edit in plan.edits if edit.op == "say"]
     if not saying:
@@ -306,10 +319,10 @@ def _planned_twins(settings: EditSettings, plan: EditPlan) -> list[_PlannedTwin]
 
 
 def _possible_kinds(seed: int, dialogue: StoredDialogue, last: int, edits: Sequence[Edit]) -> frozenset[Kind]:
-    """Return the kinds of twins that a negative can have, as far as the frame and the texts show it.
+    """Return the kinds of twins that a negative may have (see `Kind`), judged by its edits and the texts.
 
     Returns:
-        The kinds; none if the negative is a composed reply without a twin.
+        The kinds; empty if no twin is possible.
     """
     say = next((edit for edit in edits if edit.op == "say"), None)
     if say is None:
@@ -325,13 +338,20 @@ def _possible_kinds(seed: int, dialogue: StoredDialogue, last: int, edits: Seque
 def _refusals(
     seed: int, dialogue: StoredDialogue, last: int, say: Edit, changes: Sequence[Edit]
 ) -> dict[Kind, str | None]:
-    """Return why each kind of twin of a composed reply cannot be right; None if it can."""
+    """Find out which kinds of twins a reply with a changed statement can have.
+
+    The reply repeats an earlier statement with a change. In the twin ``reply``, the reply is without the
+    change. In the twin ``context``, the earlier statement has the change, too.
+
+    Returns:
+        For each kind, the reason why this twin would not be correct; None if it would be.
+    """
     turns = dialogue.turns
     reply = next((k for k, turn in enumerate(turns) if turn.graph_id == say.amr), last)
     frame = reply_frame(say.frame or "", say.voice or "")
     unchanged = None
-    # After "I like tea", "So you like tea?" is correct, but "But you said you like tea" objects to a claim
-    # that nobody has made.
+    # The twin repeats a statement without a change. After "I like tea", "So you like tea?" is correct, but
+    # not "But you said you like tea": nobody has denied it.
     if frame is None or frame.allows_unchanged != "yes":
         unchanged = f"without a change, a reply in the frame {say.frame!r} is not right"
     # A: "I like the big star. How's the food?" B: "So you like the big star?" does not answer the question.
@@ -340,30 +360,32 @@ def _refusals(
     elif _only_negative_negated(seed, dialogue, changes):
         unchanged = _NEGATED
     edited = refusal_of_texts(turns, turns[reply].turn, say, changes)
-    # Turns after the reply answer the unedited statement, too.
+    # If there are turns after the reply, they answer the unedited statement, and may not fit the edited one.
     if edited is None and turns[reply].turn != last:
         edited = "turns after the reply answer the unedited statement"
     return {"reply": unchanged, "context": edited}
 
 
 def _replaces_turn(edits: Iterable[Edit]) -> bool:
-    """Return whether an edit replaces a whole turn by another sentence.
+    """Return whether an edit replaces a whole turn by a copied sentence.
 
-    The negative then has nothing in common with the right reply as loaded, so the two are no minimal pair.
+    The wrong reply then has no words in common with the correct reply that it replaces, so the two are not a
+    minimal pair.
     """
     return any(edit.op == "graft" and edit.role is None and edit.position <= 0 for edit in edits)
 
 
 def _appends_sentence(edits: Iterable[Edit]) -> bool:
-    """Return whether a copied sentence is added to the right reply: "I'll do it. She hates letters."."""
+    """Return whether a copied sentence is added to a reply: "I'll do it. (She hates letters.)"."""
     return any(edit.op == "graft" and edit.role == "snt" for edit in edits)
 
 
 def _only_negative_negated(seed: int, dialogue: StoredDialogue, edits: Iterable[Edit]) -> bool:
-    """Return whether a twin without the change is refused because only the negative would be negated.
+    """Return whether to refuse a twin because only the negative contains a negation.
 
     After "I like tea", the negative "So you don't like tea?" contains *not*, but its twin "So you like tea?"
-    does not. A hash of the site accepts one in `_ODDS` twins of this kind.
+    does not. If all such twins were accepted, *not* would reveal the negative. So accept only one in `_ODDS`
+    of them, which a hash of the site selects.
     """
     negation = next((edit for edit in edits if edit.op == "add" and edit.role == "polarity"), None)
     return negation is not None and number(seed, "negation", dialogue.id, negation.site) % _ODDS != 0
@@ -376,10 +398,10 @@ def _record_of(
     variant: Variant | None,
     texts: Mapping[int, str],
 ) -> Negative | str:
-    """Build the record of a twin.
+    """Build the record of a twin, the correct counterpart of a negative.
 
     Returns:
-        A record with label 1; the reason if the record has the same text as the negative.
+        A record with label 1. If it has the same text as the negative, a message that says so.
     """
     if variant is None:
         twin = unedited(plan.dialogue, plan.id, plan.turn, label=1)

@@ -192,8 +192,8 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
     edits: dict[str, list[Row]] = {}
     for plan in plans:
         row: Row = {"dialogue": plan.dialogue.id, "id": plan.id, "turn": plan.turn, "slot": plan.slot}
-        # Runs with different targets can plan the same edits under the same id, so the digest contains the
-        # target.
+        # The id of a variant does not contain the target. Add the target to the digest, so that a run with
+        # another target replaces the stored variant.
         content = [settings.target, plan.turn, [list(edit) for edit in plan.edits]]
         variants[plan.id] = shared | row | {"digest": digest(content)}
         edits[plan.id] = []
@@ -214,7 +214,10 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
 def _write_new(
     tx: ManagedTransaction, variants: Mapping[str, Row], edits: Mapping[str, Sequence[Row]]
 ) -> None:
-    """Write variants. Skip variants that are stored already, and replace those whose edits have changed."""
+    """Write variants (the edits of negatives) that are not in the store yet.
+
+    If the store contains a variant with the same id but different edits, replace it.
+    """
     stale: list[str] = []
     there: set[str] = set()
     for row in run(tx, "edit/stored", ids=list(variants)):
@@ -339,11 +342,11 @@ def negative_from_variant(
 
 
 def _evidence(variant: Variant, copied: CopiedClause) -> Evidence:
-    """Return the sentence from which a reply copies a clause; its whole turn if the sentence is unknown."""
+    """Return the earlier sentence that a reply repeats, or the whole turn if the sentence is unknown."""
     text, graph = copied.source_turn.text, variant.sources[copied.source_turn.graph_id or ""]
     tokens = tokenize(text)
     span = graph.spans.get(copied.node)
-    # Return the whole turn if the graph has no alignment to tokens, or one that lies outside of the text.
+    # The sentence is unknown if the graph has no alignment to tokens, or one outside of the text.
     if span is None or not 0 <= span[0] < len(tokens):
         return Evidence(copied.source_turn.turn, text.strip())
     first = last = span[0]
@@ -425,8 +428,8 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[EditRec
         for edit in edited.edits:
             sites.setdefault((edit.transform, edit.site), []).append(edit)
         for (transform, _), group in sites.items():
-            # Do not list edits that change a copied subtree: the edit that copies it (graft) already shows
-            # the changed copy.
+            # Leave out edits that change a copied subtree: the description of the edit that copies it
+            # contains the changed copy.
             shown = [_shown(edited, edit, places) for edit in group if edit.copy_of is None]
             yield EditRecord(
                 turn=turns[amr],

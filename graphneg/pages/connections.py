@@ -105,8 +105,9 @@ class LimitedProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Prepare for the next request on the same connection, and set a deadline for its headers."""
-        # Browsers do not send a request before they have received the previous response. An attacker could
-        # send hundreds of requests at once, and so keep the server busy with each connection for minutes.
+        # Browsers wait for a response before they send the next request. So close the connection if further
+        # requests have already arrived: an attacker could send hundreds at once, which would keep the server
+        # busy for minutes.
         if self.conn.trailing_data[0]:
             self.transport.close()
         super().on_response_complete()
@@ -123,7 +124,7 @@ class LimitedProtocol(H11Protocol):
         self._stall = self.loop.call_later(seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Cancel the timer, because the visitor has started to receive the response again."""
+        """Cancel the timer, because the visitor has received all bytes that waited to be sent."""
         super().resume_writing()
         self._stalled_since = None
         if self._stall:
@@ -155,7 +156,7 @@ class LimitedProtocol(H11Protocol):
         return min(stalled, self._since if is_incomplete else inf)
 
     def _has_room(self) -> bool:
-        """Return whether this connection may stay open. If there are too many others, try to close one."""
+        """Return whether this connection may stay open. If there are too many, try to close another one."""
         others = [
             one
             for one in self.connections
@@ -188,7 +189,7 @@ class LimitedProtocol(H11Protocol):
         return True
 
     def _set_deadline(self) -> None:
-        """Start the timer for the next part of a request when the server begins to wait for it."""
+        """Start a timer when the server begins to wait for the next part of a request, such as its body."""
         answered = bool(self.cycle) and self.cycle.response_complete
         phase = (self.conn.their_state, answered)
         # Do not restart the timer while the server waits for the same part of a request. Otherwise, a client

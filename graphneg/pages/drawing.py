@@ -161,14 +161,16 @@ def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
 
 
 def _align_roots(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
-    """Align the root of one graph with the same node in the other graph, or else align the two roots."""
+    """Return the first aligned nodes: the two roots, unless an edit has inserted or removed a root.
+
+    In that case, the root of one graph is aligned with the same node inside the other graph.
+    """
     tops = before.nodes[0], after.nodes[0]
-    # Look for the old root in the edited graph. It may have a new parent: "I like it" -> "I may like it".
+    # If "I like it" was edited to "I may like it", the old root *like* is below the new root.
     inside = next((node.position for node in after.nodes if _named(node) == _named(tops[0])), None)
     if inside is not None:
         return {0: inside}
-    # Look for the new root in the original graph. Its parent may have been removed: "I may like it" -> "I
-    # like it".
+    # If "I may like it" was edited to "I like it", the new root *like* was below the old root.
     return {next((node.position for node in before.nodes if _named(node) == _named(tops[1])), 0): 0}
 
 

@@ -151,8 +151,8 @@ class Access:
             return False
         if name in _LOOPBACK or name == self.host.lower():
             return True
-        # Accept further addresses and names only if a password is required. Without one, the server listens
-        # on the loopback address, whose names were checked above.
+        # Accept other addresses and names of this machine only if a password is required. Without a password,
+        # the server listens on the loopback address, whose names were accepted above.
         return bool(self.password) and (_is_address(name) or name in own_names())
 
     def has_cookie(self, request: Request) -> bool:
@@ -240,7 +240,7 @@ class Gate:
             return
 
     async def _answer(self, request: Request) -> Response | None:
-        """Return a response to the request, or None if the application should respond to it."""
+        """Return a refusal, a redirect or the login page; None if the visitor may see the requested page."""
         path = request.url.path
         if refusal := self._reason_to_refuse(request):
             return _plain(refusal, 403)

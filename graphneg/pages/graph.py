@@ -187,7 +187,7 @@ class GraphView:
         if given.get("named") or given.get("cypher", "").strip():
             try:
                 answer = await self._run_with_time_limit(request, given)
-            # Leave `BusyError` to `Pages`, whose response tells the browser to try again later.
+            # `Pages` handles `BusyError`: its response tells the browser to try again later.
             except BusyError:
                 raise
             except GraphnegError as error:

@@ -144,10 +144,11 @@ class Row:
     Attributes:
         n: The position of the record in the file, starting at 1.
         negative: The negative, as a record of the file.
-        pieces: For each edited turn, its name (such as "turn 2") and the pieces of its text. A piece consists
-            of words that the edit changed, or of words that it did not change. If a generator has written the
-            whole response, the list has only the response, as a single piece.
-        before: The text of the turn before the first turn in ``pieces``; empty if there is none.
+        pieces: For each edited turn, its name (such as "turn 2") and its text, divided into changed and
+            unchanged pieces. If a generator has written the whole response, there is only the response, as a
+            single piece.
+        before: The text of the turn just before these turns, which shows their context; empty if there is
+            none.
     """
 
     n: int
@@ -195,7 +196,7 @@ class NegativesView:
         """Do nothing, because `NegativesIndex` does not keep a file open."""
 
     def _index(self, number: int) -> NegativesIndex:
-        # Check the number of the file, because the URL may come from an earlier run, which showed more files.
+        # The URL may come from an earlier run of the server, which showed more files.
         if number >= len(self._indexes):
             raise HTTPException(
                 404, f"there is no file {number}; the number of files is {len(self._indexes)}"

@@ -103,11 +103,11 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in the queue.
+    """The place of an address in the queue of those that wait to try a password.
 
     Attributes:
-        network: The network of the address that has the place.
-        turn: The time from which an attempt is allowed, in seconds.
+        network: The network of this address.
+        turn: The time from which the address may try a password, in seconds.
     """
 
     network: str
@@ -127,8 +127,9 @@ class PasswordLimiter:
         self._clock = clock
         self._all = Bucket(OF_ALL, OF_ALL.burst, clock())
         self._by_address: dict[str, Bucket] = {}
-        # Dictionaries keep the order of insertion, so the first known address is the one whose last login was
-        # longest ago, and the first place in the queue is the one whose turn comes first.
+        # Dictionaries keep the order of insertion. So the first entry of `_known` is the address whose last
+        # login was longest ago, and the first entry of `_places` is the place in the queue whose turn comes
+        # first.
         self._known: dict[str, None] = {}
         self._places: dict[str, Place] = {}
         self._last_turn = clock()
@@ -180,8 +181,8 @@ class PasswordLimiter:
         if place is not None and place.turn <= now:
             del self._places[key]
             return 0.0
-        # Keep a place even if the attempt is allowed without it. Otherwise, an address that takes and gives
-        # up places could put off the turns of all later addresses.
+        # If the attempt is allowed without the queue, the address keeps its place in the queue. If it lost
+        # the place, it could take a new place again and again, and so delay all later addresses.
         if not self._all.seconds_to_wait:
             self._all.left -= 1
             return 0.0
@@ -214,7 +215,7 @@ class PasswordLimiter:
 
 
 def address_key(address: str, ipv4_bits: int = 32, ipv6_bits: int = IPV6_NETWORK) -> str:
-    """Return the part of an IP address that identifies a visitor, or a wider network.
+    """Return the key under which attempts from an IP address are counted: the address or its network.
 
     Args:
         address: The IP address.
@@ -222,8 +223,9 @@ def address_key(address: str, ipv4_bits: int = 32, ipv6_bits: int = IPV6_NETWORK
         ipv6_bits: Number of leading bits of an IPv6 address to use.
 
     Returns:
-        For an IPv4 address, the address itself, even if it is written as IPv6, or its network. For an IPv6
-        address, its network. `MACHINE` for ::1. A text that is not an address is returned unchanged.
+        For an IPv4 address, even if it is written as IPv6, the address itself if ``ipv4_bits`` is 32,
+        otherwise its network. For an IPv6 address, its network. `MACHINE` for ::1. A text that is not an
+        address is returned unchanged.
 
     Example:
         >>> address_key("2001:db8::1:2:3:4"), address_key("::ffff:192.0.2.7"), address_key("192.0.2.7")

@@ -53,12 +53,12 @@ class SlotGroup:
 
 
 class Slot:
-    """A slot that a query occupies.
+    """A slot that one query occupies while it runs. The number of slots limits how many queries run at once.
 
     Args:
-        slots: The slots to which it belongs.
-        group: The group to which it belongs.
-        visitor: Address of the visitor who asks the query.
+        slots: All slots of the server, whose counts are updated when the query ends.
+        group: The slots with the same time limit as this slot.
+        visitor: Address of the visitor who runs the query.
     """
 
     def __init__(self, slots: QuerySlots, group: SlotGroup, visitor: str) -> None:
@@ -79,7 +79,7 @@ class Slot:
             self._group.free += 1
 
     def give_up(self) -> None:
-        """Give the slot to other queries, because the query still runs long after it was stopped."""
+        """Free the slot for other queries, although the server has not stopped the query of this slot."""
         if not self._is_stuck and self._slots.stuck.total() < MOST_STUCK:
             self._is_stuck = True
             self._slots.stuck[self._visitor] += 1
@@ -92,12 +92,13 @@ class QuerySlots:
     An instance must be used from a single event loop.
 
     Args:
-        seconds: Maximum number of seconds for any query. For a query in a quick slot, `QUICK_SECONDS` is a
-            further limit.
+        seconds: Maximum number of seconds for a query. Some slots, which are meant for short queries, have
+            the lower limit `QUICK_SECONDS`.
 
     Attributes:
         running: Number of running queries of each visitor.
-        stuck: Number of stuck queries of each visitor, which are also counted as running.
+        stuck: Number of queries of each visitor that still run although they should have been stopped. They
+            are also counted in ``running``.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -133,6 +134,6 @@ class QuerySlots:
                         "it: try again later"
                     )
                 raise BusyError("the server is busy with other queries: try again in a few seconds")
-            # Forget visitors without running queries.
+            # Forget the visitors who run no queries.
             self.running, self.stuck = +self.running, +self.stuck
             await asyncio.sleep(_POLL_SECONDS)

@@ -61,8 +61,8 @@ class ReviewView:
     """The view for judging negatives, with pages for results and disagreements.
 
     Args:
-        opened: Function that opens the judgements. It is called at the first request and not before, because
-            it may have to sample the items to judge, which takes a while.
+        opened: Function that opens the judgements. It is called only at the first request, because it may
+            take a while to sample the items to judge.
     """
 
     title = "Review"
@@ -76,7 +76,7 @@ class ReviewView:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to show; always False, because there is always an item to judge."""
+        """False: the view is never empty, because there are always items to judge."""
         return False
 
     @property

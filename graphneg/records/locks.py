@@ -254,9 +254,9 @@ def _write_mark(lock: BinaryIO, file: Path) -> None:
         lock.write(_MARK)
         lock.flush()
     except OSError:
-        # A file with a part of the mark would be taken for a file of another program.
+        # Remove the file. With an incomplete mark, later runs would take it for a file of another program.
         file.unlink(missing_ok=True)
-        # Closing writes the mark again, and fails again.
+        # `close` tries again to write the buffered mark, which fails again.
         with suppress(OSError):
             lock.close()
         raise
@@ -271,7 +271,8 @@ def _is_marked(lock: BinaryIO) -> bool:
 def _token_in(lock: BinaryIO) -> str:
     """Return the token of the run that wrote a lock file; an empty string if the file has no token."""
     lock.seek(len(_MARK))
-    # A lock file consists of the mark and the token. If anything else is in the file, return no token.
+    # A lock file consists of a mark, by which graphneg recognises the file, and the token of the run. If
+    # anything else follows the mark, return no token.
     found = _TOKEN.fullmatch(lock.read(100))
     return found[0].decode() if found else ""
 
@@ -286,7 +287,7 @@ def _remove_scratch(folder: Path, token: str) -> None:
 
 
 def _is_at(path: Path, known: os.stat_result) -> bool:
-    """Return whether a path still refers to the file for which ``stat`` returned ``known`` earlier."""
+    """Return whether ``known``, an earlier result of ``stat``, belongs to the file at a path."""
     try:
         return os.path.samestat(known, os.stat(path, follow_symlinks=False))
     except FileNotFoundError:

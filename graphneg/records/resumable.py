@@ -176,7 +176,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
         self._fingerprint, self._content_digest = fingerprint, content_digest
-        # The run note of a finished file contains `_run`, which identifies the settings and the content.
+        # `_run` is stored in the run note of the finished file, and identifies the settings and the content.
         self._run = f"{fingerprint} {content_digest}"
         self._file: BinaryIO | None = None
         self._written = hashlib.sha256()
@@ -204,8 +204,9 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                 try:
                     self.checkpoint(0)
                 except InputError:
-                    # Without the note, the next run could not see who wrote the part file, and would leave it
-                    # behind. The part file is empty, because the run has written nothing yet.
+                    # The checkpoint could not be written. Without it, later runs would not know that graphneg
+                    # wrote the part file, and would never remove it. So remove it now. Nothing has been
+                    # written to it yet.
                     self._part.unlink(missing_ok=True)
                     raise
             # The file was opened without an error, so keep its lock until `close` is called. Without
@@ -233,7 +234,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         with self._writing():
             data = line.encode() + b"\n"
             self._open_file.write(data)
-            # Update the digest with each line, so that a checkpoint does not have to read the part file.
+            # Update the digest with each line. Otherwise, each checkpoint would have to read the whole part
+            # file.
             self._written.update(data)
         self._negatives += 1
 
@@ -274,8 +276,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     def finish(self) -> Path:
         """Give the finished file its final name. If this name ends in .parquet, convert the file first.
 
-        If the program is stopped in this method, there is either the old file or the new file at the path,
-        but never an incomplete file.
+        If the program is stopped in this method, the file with the final name is either the old file or the
+        new file, and never incomplete.
 
         Returns:
             The path of the file.
@@ -359,7 +361,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return part, create_exclusively(part), Resumed(discarded=reason)
 
     def _part_name(self, token: str) -> str:
-        """Return the name of the part file: the name of the output, the token and ``.part``."""
+        """Return the name of the part file, which contains the unfinished output: ``NAME.TOKEN.part``."""
         return f"{self._path.name}.{token}.part"
 
     def _reason_not_to_resume(self, before: _Checkpoint) -> str | None:
@@ -408,7 +410,7 @@ _CHUNK = 1 << 20
 
 
 def _checkpoint(noted: Mapping[str, Any], path: Path) -> _Checkpoint | None:
-    """Convert the content of ``.OUT.part.json`` into a checkpoint; return None if it is not valid."""
+    """Return the checkpoint that the note ``.OUT.part.json`` describes; None if the note is not valid."""
     try:
         found = msgspec.convert(noted, _Checkpoint)
     except msgspec.ValidationError:
@@ -496,7 +498,8 @@ class NegativeStream(ABC):
 
         Args:
             skip: Number of dialogues to skip, because an interrupted run has finished them.
-            written: Function that returns the negatives of the skipped dialogues.
+            written: Function that returns the negatives that the interrupted run has made from the skipped
+                dialogues.
 
         Yields:
             The batches, in the order of the dialogues.
@@ -510,7 +513,7 @@ class NegativeStream(ABC):
         """
 
     def content_digest(self) -> str:
-        """Return a digest of the input of the run; an empty string if `settings` identifies the input."""
+        """Return a digest of the input of the run; empty if the `settings` already identify the input."""
         return ""
 
     def shared_content(self) -> str:
@@ -534,7 +537,7 @@ class NegativeStream(ABC):
         """
         from graphneg.records.shards import RECORDS, Header
 
-        # Leave out the location of the store, because it may be different on each machine.
+        # The headers of all shards must be equal, but the location of the store may differ between machines.
         given = with_model_digests(self.settings())
         settings = {name: value for name, value in given.items() if name != "store"}
         return Header(str(self.shard), RECORDS, settings, content or self.shared_content())

@@ -69,11 +69,11 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
 
 
 def _check_place(path: Path, *faults: tuple[bool, str]) -> None:
-    """Raise `InputError` if no file can be written at a path, or if one of ``faults`` is true.
+    """Raise `InputError` if no file can be written at a path, with the first reason that applies.
 
     Args:
         path: The path of the output file.
-        *faults: Further faults to report, as pairs of a condition and a message.
+        *faults: Reasons to check first: for each, whether it applies, and its message.
     """  # noqa: DOC501
     try:
         path.exists()
@@ -124,17 +124,18 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
         InputError: The file exists, may not be overwritten, and was not written by a run of graphneg or was
             changed afterwards. Or a file of another program has the name of the run note.
     """  # noqa: DOC501, DOC502
-    # Read the run note even with `overwrite`, because the new run will write its run note under the same
-    # name. If a file of another program has this name, reading it raises an error, so the file is not lost.
+    # Read the run note even with `overwrite`. The new run will write its note to the same path. If a file of
+    # another program is there, reading raises an error, so that the file is not overwritten.
     noted = read_own_note(_finished_note(path, "").path)
     if not path.exists():
         return {}
-    # If the file exists, this run may have nothing to write, so it may never take the lock.
+    # A killed run may have left its lock file. Remove it here, because this run may have nothing to write,
+    # and then does not take the lock.
     remove_stale_lock(path)
     if overwrite:
         return {}
-    # If there is no run note, the file was not written by a run. If the digest in the note is not that of the
-    # file, the file was changed after the run.
+    # A file without a run note was not written by a run of graphneg. If the digest in the note is not that of
+    # the file, the file was changed after the run.
     if "digest" not in noted or noted["digest"] != file_digest(path):
         raise _exists_error(path, ", and it is not the unchanged output of a run")
     return noted
@@ -432,7 +433,7 @@ class RunNote:
 
 
 def _seal(noted: Mapping[str, Any]) -> str:
-    """Return a digest of a run note's content. It does not change when the note is written and read back."""
+    """Return a digest of the content of a run note, by which `read_own_note` notices any later change."""
     return hashlib.sha256(json_line(noted).encode()).hexdigest()
 
 

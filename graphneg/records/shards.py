@@ -64,7 +64,7 @@ class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The last line of a shard's file, with counts and a checksum.
 
     Attributes:
-        places: Number of lines with items. Each of these lines contains all items with the same sort key.
+        places: Number of lines with items, one for each sort key.
         items: Number of items in these lines.
         digest: SHA-256 of all lines before the last line.
     """
@@ -180,17 +180,16 @@ def _json(value: Any) -> str:
 def numbered(
     groups: Iterable[Sequence[Negative]], shard: Shard | None
 ) -> Iterator[tuple[int, Sequence[Negative]]]:
-    """Assign indices to groups of negatives, and select the groups that belong to a shard.
+    """Number the groups of negatives of all shards, and select the groups of one shard.
 
     Args:
         groups: Groups of negatives. The negatives of a group are from the same dialogue.
         shard: The shard; None for all groups.
 
     Returns:
-        Pairs of an index and a group. The indices also count the groups of other shards.
+        Pairs of a number and a group. The numbers also count the groups of other shards.
     """
-    # Count the groups of all shards, but yield only the groups of this shard. The same index therefore never
-    # occurs in two shards.
+    # Number the groups before selecting those of the shard, so that no number occurs in two shards.
     return (
         (place, group)
         for place, group in enumerate(groups)

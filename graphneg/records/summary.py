@@ -52,8 +52,8 @@ class Summary:
         transforms: Number of negatives, keyed by transform and error category.
         skipped: Number of skipped items, keyed by the code of the reason.
         examples: The first skipped items (id and explanation), keyed by the code of the reason.
-        target_features: Number of negatives that should have a target feature, keyed by the feature.
-        features_met: Number of negatives that should have a target feature and have it, keyed by the feature.
+        target_features: Number of negatives for which a generator planned a feature, keyed by the feature.
+        features_met: Number of these negatives that have the planned feature, keyed by the feature.
         twins: Number of twins of negatives.
         proofs: Number of negatives, keyed by whether their error is proved (``True``, ``False``). Negatives
             of transforms that declare no relation are left out.
@@ -114,7 +114,7 @@ class Summary:
             examples.append(f"{id}: {sentence.strip()}" if sentence.strip() else id)
 
     def count_feature(self, name: str, is_met: bool) -> None:
-        """Count a target feature that a negative should have.
+        """Count a feature that a generator planned for a negative, and whether the negative has it.
 
         Args:
             name: The name of the feature.

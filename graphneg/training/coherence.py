@@ -147,8 +147,8 @@ class WindowSampler:
     The same seed and the same epoch give the same dialogues in the same order.
 
     Attributes:
-        shortfall: How many dialogues had fewer edited versions than ``mix`` requests for each dialogue, and
-            how many edited versions were not used. The counts are those of the last epoch.
+        shortfall: Counts for the last epoch: how many dialogues have fewer edited versions than ``mix``
+            requests, and how many edited versions were not used.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class WindowSampler:
         seed: int,
         held_out: Collection[str],
     ) -> None:
-        """Check the mix, and remove held-out dialogues.
+        """Initialize the sampler. Dialogues that contain a held-out text are left out.
 
         Args:
             dialogues: Dialogues with their edited versions.
@@ -209,7 +209,7 @@ class WindowSampler:
         return sorted(picks, key=lambda pick: (pick.number, pick.label))
 
     def _windows_of(self, item: DialogueVersions, epoch: int) -> Iterator[WindowExample]:
-        """Yield the edited versions of a dialogue to use in an epoch, each followed by the original."""
+        """Yield the edited versions of a dialogue that are used in an epoch, each with its original."""
         for name, amount in self._mix.items():
             some = [edited for edited in (*item.edited, *item.twins) if name in edited.names]
             some.sort(key=lambda edited: number(self._seed, "version", item.id, name, edited.id))

@@ -139,8 +139,9 @@ def train_detector(
 
 
 def _shared_key(item: Pair) -> tuple[str, ...]:
-    """Return a key that only a contradictory response and its consistent counterpart share.
+    """Return the key of a response. A contradiction and its counterpart have the same key.
 
-    Only contradictions that were made by editing a graph have a counterpart.
+    The counterpart is a similar response without the contradiction. Only contradictions that were made by
+    editing a graph have one. All other responses have different keys.
     """
     return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)

@@ -39,7 +39,8 @@ HELD_OUT = "held_out.amr"
 It is a PENMAN file, in which the text of a graph is in a line that begins with ``# ::snt``.
 """
 _AMRLIB = "amrlib_meta.json"
-# Top concepts of graphs without meaning: the text was empty, or the annotator did not understand the text.
+# Top concepts with which AMR annotators mark a text that is empty, or that they do not understand. Such
+# graphs represent no meaning.
 _NO_MEANING = {"amr-empty", "amr-unintelligible"}
 # Number of dialogues that are read from the store with one query.
 _DIALOGUES = 50

@@ -265,12 +265,14 @@ def describe_untrained(learner: Any) -> list[Any]:
 def labelled_batch(
     learner: Trainable, group: Callable[[Pair], Hashable], balance: float, pairs: Sequence[Pair]
 ) -> Mapping[str, Any]:
-    """Convert pairs into a batch with labels.
+    """Convert training pairs into a batch of input tensors and labels.
 
     Args:
         learner: The model to train.
-        group: Function that returns a key for a pair. The loss compares pairs with equal keys.
-        balance: Factor for the weights of correct pairs, which balances correct and wrong pairs.
+        group: Function that returns a key for a pair. The loss compares pairs with equal keys, such as all
+            responses to the same context.
+        balance: Factor for the weights of pairs with a correct response, so that these pairs count as much as
+            the pairs with a wrong response.
         pairs: Pairs of a context and a response.
 
     Returns:
