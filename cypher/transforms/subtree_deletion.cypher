@@ -86,7 +86,8 @@ WITH dialogue,
      CASE WHEN g.turn < last_turn
        THEN [position IN coalesce(top.question_sentences, []) | {amr: amr, position: position, op: 'drop'}]
        ELSE [] END AS drop_questions,
-     // Prune a detail that was asked for, or a condition: "if it rains". Each detail is a separate site.
+     // Drop a detail for which the previous turn asked, such as "at noon" after "When do you leave?", or a condition,
+     // such as "if it rains". Each detail is a separate site, that is, an alternative edit.
      [detail IN g.details WHERE detail.role IN g.asked_roles + ['condition']
        | {amr: amr, position: detail.position, op: 'drop'}] AS prune_details,
      // Empty the utterance: drop all branches of the top, then change its concept. The edits have the same site, so
