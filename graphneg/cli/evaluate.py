@@ -271,8 +271,8 @@ def correlation(
     if not model and not scores:
         raise BadParameter("give --model or --scores", param_hint="--model")
     every = read_ratings(ratings)
-    # The files of scores also contain the items that --level leaves out. So read the scores of all items, and
-    # remove the scores of these items afterwards.
+    # A file of scores contains one score for each rated item, including the items that --level leaves out. So
+    # first read all scores, and later keep only the scores of the chosen items.
     from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
     at = [index for index, item in enumerate(every) if level in (None, item.level)]
     if not at:

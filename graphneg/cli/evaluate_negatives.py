@@ -182,7 +182,7 @@ response."""
 
 
 def _model_columns(report: Report) -> Columns:
-    """Return the table columns for the scores of models and for the shares of duplicate negatives."""
+    """Return the columns for scores of models, such as perplexity, and for shares of duplicate texts."""
     asked: Columns = {}
     if report.lm is not None:
         asked["perplexity"] = lambda own, _: _mean(own.perplexity, ",.0f")

@@ -130,7 +130,9 @@ def keywords(
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Fine-tune a language model to reply with given words, for graphneg generate key-context and key-sem.
+    """Fine-tune a language model to write replies that contain given words.
+
+    graphneg generate uses the model for the generators key-context and key-sem.
 
     The training data are the turns of the dialogues, each as a reply to the turns before it, and the correct
     responses. In training, the given words are the keywords of the reply itself. If a run is interrupted, run
@@ -382,7 +384,7 @@ def ranker(
     positives: int = option(2, "Maximum number of correct responses per context.", min=1),
     held_out: HeldOutContexts = None,
     held_out_split: list[str] | None = option(
-        None, "A split in the files, whose responses are not used for training. Repeatable.", "NAME"
+        None, "Name of a split whose responses are not used for training. Repeatable.", "NAME"
     ),
     epochs: int = option(
         2, "Number of passes over the contexts; each pass samples different wrong responses.", min=1

@@ -340,7 +340,7 @@ class _Reader:
         return self._noun(k, place)
 
     def _named_mention(self, k: int, place: tuple[int, int]) -> Mention | None:
-        """Return the mention of a name, without its titles; None if nothing is left."""
+        """Return the mention for a name, without titles such as "Mrs"; None if there are only titles."""
         view = self._view
         name = next((at for role, at in view.roles_out[k] if role == "name"), None)
         parts = [view.labels[at].strip('"') for at in view.descendants(name)] if name is not None else []

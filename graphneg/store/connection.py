@@ -624,9 +624,8 @@ class Store(AbstractContextManager["Store"]):
                     now = time.monotonic()
                     failed = failed or now
                     since = self._silence(now) if isinstance(error, SILENCE) else failed
-                    # Stop retrying after a time limit, or if a cause is known, such as a full disk. If the
-                    # server does not answer, the limit counts from the first failed attempt of any thread of
-                    # this store.
+                    # Give up after a time limit, or if the cause is known, such as a full disk. If the server
+                    # does not answer, the time counts from the first failure in any thread of this store.
                     if now - since >= _patience(error) or self._trouble():
                         raise
                 # Randomize the pause, so that two conflicting transactions do not collide again.
@@ -636,8 +635,8 @@ class Store(AbstractContextManager["Store"]):
     def _silence(self, now: float) -> float:
         """Return the time at which a thread of this store first noticed that the server does not answer."""
         since = self._silent_since
-        # If `_silent_since` is older than `3 * SILENCE_SECONDS`, the server has probably answered in the
-        # meantime, so measure the time of silence from now.
+        # A time more than `3 * SILENCE_SECONDS` ago belongs to an earlier failure. The server has probably
+        # answered since then, so measure the silence from now.
         if since is None or now - since > 3 * SILENCE_SECONDS:
             since = self._silent_since = now
         return since

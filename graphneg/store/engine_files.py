@@ -266,7 +266,7 @@ def _check_keys(
 
 
 def _quoted_first_key(value: Any) -> str:
-    """Quote the first key of a dict, for a message such as ``the trigger "notify"``; "" if it is no dict."""
+    """Return the first key of a dict in quotes, as in ``the trigger "notify"``; "" for any other value."""
     if isinstance(value, dict):
         return f" {as_json(min(cast('dict[str, Any]', value)))}"
     return ""
@@ -313,7 +313,7 @@ def _check_configuration(path: Path) -> None:
 def _entries_of_object(
     path: Path, owner: Mapping[str, Any], key: str
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the keys and values of ``owner[key]``, a JSON object whose values must be JSON objects."""
+    """Yield the keys and values of the JSON object ``owner[key]``. Refuse values that are not objects."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
         raise _damage_error(path, f"{as_json(key)} is not a JSON object")

@@ -40,10 +40,10 @@ def cypher_text(name: str) -> str:
 
 @cache
 def shipped_texts() -> Mapping[str, str]:
-    """Return the texts of all shipped transforms and named queries, mapped to the texts that are sent.
+    """Return all shipped transforms and named queries without comment lines, keyed by their full text.
 
-    The sent texts have no comment lines, because the embedded server parses a query each time it runs,
-    and comments are up to two thirds of a query. The keys also contain the texts that are sent.
+    Queries are sent without comment lines, because the embedded server parses a query each time it runs,
+    and comments are up to two thirds of a query. Each text without comment lines is also a key.
     """
     # `Store.query_read` runs the shipped queries in the folders transforms and explore, and does not check
     # them for unsafe commands. The queries in other folders are never passed to it.
@@ -201,9 +201,9 @@ def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[st
     Returns:
         The statement that was sent, which provides its result.
     """
-    # Copy the lists into objects that can be emptied when the result has been read. The driver's transaction
-    # and results form a reference cycle that includes the parameters. Without emptying, ten thousand rows
-    # could stay in memory until the garbage collector finds the cycle.
+    # Copy the lists into objects that are emptied when the result has been read. The driver's transaction and
+    # results refer to each other and to the parameters. If the lists were not emptied, ten thousand rows
+    # could stay in memory until the garbage collector finds this cycle.
     named = {
         name: _Rows(cast("list[Any]", value)) if isinstance(value, list) else value
         for name, value in parameters.items()

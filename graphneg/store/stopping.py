@@ -85,8 +85,8 @@ def stoppable(
         transaction: The transaction of the query.
         terminate: Function that stops the query on the connection with the given id. It is called from
             another thread.
-        runaway: Function that is called if the query still runs `GRACE_SECONDS` after it was stopped, again
-            and again until the query ends.
+        runaway: Function that is called if the query still runs `GRACE_SECONDS` after it was stopped. It is
+            called repeatedly until the query ends.
         seconds: Seconds after which the query is stopped; None for no limit.
         cancellation: Object with which another thread can stop the query; None if no thread needs to.
 
