@@ -85,7 +85,7 @@ WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspecti
      collect({is_focus: reply.is_focus, substitutes: substitutes}) AS keywords
 UNWIND [keyword IN keywords WHERE
   // Prefer keywords of the post that are not the focus. In "You should write her a letter", the focus of the reply is
-  // "write". The other keyword is "letter". Replace it with a word to which replies shift from "letter", such as "stamp".
+  // "write". So use the substitutes of the other keyword, "letter": words to which replies shift from "letter".
   NOT keyword.is_focus
   // Use the focus ("write") only if no other keyword of the post has substitutes.
   OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword

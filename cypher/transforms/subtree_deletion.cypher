@@ -61,7 +61,8 @@ WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
          OR size(g.asked_roles) > 0
            // A graph of one node ("Yes.") has no branches that could be deleted.
            AND g.depth > 0
-           // If the turn only asks a question in return ("What time is it?"), it does not answer, so nothing is lost.
+           // Skip turns that only ask a question in return ("What time is it?"), because they contain no answer that
+          // readers could miss.
            AND g.top.only_questions IS NULL)
        | {turn: g.turn, depth: g.depth}] AS can_be_emptied
 UNWIND graphs AS g

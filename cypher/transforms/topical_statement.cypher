@@ -74,7 +74,7 @@ WITH dialogue, amr, turn, context, [statement IN statements | {
          other.word = noun.word
          // "I sold the boat" can become "I sold the car" after "My car is new".
          OR noun.replaceable AND other.concrete AND other.noun_class = noun.noun_class)]}] AS statements
-// Drop statements of which no noun was kept.
+// Drop statements that share no noun with the context and cannot be made to share one.
 WITH dialogue, amr, turn, context, [statement IN statements WHERE size(statement.nouns) > 0] AS statements
 // Choose up to four statements. Each turn starts at a different place in the list, so that turns get different
 // statements.

@@ -132,11 +132,10 @@ def keywords(
 ) -> None:
     """Fine-tune a language model to write replies that contain given words.
 
-    graphneg generate uses the model for the generators key-context and key-sem.
-
-    The training data are the turns of the dialogues, each as a reply to the turns before it, and the correct
-    responses. In training, the given words are the keywords of the reply itself. If a run is interrupted, run
-    the same command again to continue from the last checkpoint.
+    The generators key-context and key-sem use the model. The training data are the turns of the dialogues,
+    each as a reply to the turns before it, and the correct responses. In training, the given words are the
+    keywords of the reply itself. If a run is interrupted, run the same command again to continue from the
+    last checkpoint.
     """
     from graphneg.generators.keywords.requests import train_keyword_replies
     from graphneg.shift.keywords import get_extractor

@@ -383,9 +383,9 @@ class _Reader:
         return self._tokens[start - 1] in words("before-address")
 
     def _is_proper(self, part: str) -> bool:
-        """Return whether a word of a name can be a name without the other words.
+        """Return whether a word of a name is a name itself: "Mary" in "Mrs Mary Smith", but not "Mrs".
 
-        Titles ("Mrs"), discourse markers, interjections ("Hi") and single letters cannot be names.
+        Titles, discourse markers, interjections ("Hi") and single letters are not names.
         """
         is_title = part in values("titles") or "title" in self._view.lexicon.classes_of(part)
         # Single letters, as in "L/C" and "J. Smith", are not names. Greetings are not names either, although
@@ -516,7 +516,7 @@ class _Reader:
         return "bare"
 
     def _has_possessive(self, token: int | None) -> bool:
-        """Return whether the word before a noun or before its modifier is a possessive pronoun."""
+        """Return whether one of the two words before a noun is a possessive pronoun, as in "my red car"."""
         before = self._tokens[max(0, token - 2) : token] if token is not None else []
         return any(values("determiners").get(word) == "possessive" for word in before)
 

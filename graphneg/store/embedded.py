@@ -144,7 +144,7 @@ def _folder_of_run_directories() -> Path:
 
 
 def _folder_of_archives() -> str:
-    """Return the folder for archives of Java classes; an empty string if there shall be no archive."""
+    """Return the folder for archives of Java classes; an empty string if no archive can be used."""
     # GRAPHNEG_JAVA may name a script. If the script starts a newer Java, the script itself need not change,
     # so an outdated archive would not be noticed.
     if os.environ.get("GRAPHNEG_JAVA"):

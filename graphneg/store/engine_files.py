@@ -252,7 +252,7 @@ def _maps_numbers(value: Any) -> bool:
 def _check_keys(
     path: Path, where: str, found: Mapping[str, Any], known: set[str], kinds: set[str] | None
 ) -> None:
-    """Refuse a schema entry with a key that is not in ``known``, or with a type that is not in ``kinds``."""
+    """Refuse a schema entry if one of its keys is not in ``known``, or if its type is not in ``kinds``."""
     unknown = sorted(key for key, value in found.items() if key not in known and value)
     kind = found.get("type")
     if kinds is not None and not (isinstance(kind, str) and kind in kinds):

@@ -498,8 +498,8 @@ def called_functions(query: str) -> Iterator[str]:
     """Find the functions with a dot in their names that a query calls, such as ``text.join``.
 
     The server has a limit neither for the time that a function takes nor for the length of its result. The
-    server does not stop ``util.sleep``, so a few such queries could occupy all the queries that the pages
-    allow at the same time. ``text.random(2000000000)`` exhausts the server's memory. Functions without a dot
+    server does not stop ``util.sleep``, so a few queries with this function could block all further queries
+    from the web pages. ``text.random(2000000000)`` exhausts the server's memory. Functions without a dot
     belong to Cypher. None of them waits or makes a long text from a number.
 
     Args:

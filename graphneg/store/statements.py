@@ -195,8 +195,7 @@ def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[st
     Args:
         transaction: An open transaction.
         text: The Cypher text of the statement.
-        parameters: Values of the statement's parameters. Lists are copied, and the copies are emptied when
-            the result is read.
+        parameters: Values of the statement's parameters. The caller's lists are not changed.
 
     Returns:
         The statement that was sent, which provides its result.
@@ -284,7 +283,7 @@ MOST_RESULT_SIZE = 10_000_000
 
 
 def _size(value: Any) -> int:
-    """Return the number of characters in the strings of a nested value, plus the number of other values."""
+    """Return the size of a nested value: the characters of its strings, plus 1 for each other value."""
     size = 0
     # Use a stack instead of recursion, because the results of a user's query may be nested deeply.
     waiting: list[Any] = [value]

@@ -111,7 +111,7 @@ def stoppable(
         if cancellation:
             cancellation.connect(watch.stop)
         yield
-    # DriverError occurs if the server itself was ended because this query could not be stopped.
+    # If the server cannot stop the query, the server itself is ended. Then the driver raises DriverError.
     except (Neo4jError, DriverError) as error:
         if isinstance(error, Neo4jError) and (error.code or "").startswith(TIMED_OUT):
             raise QueryStopped(f"no answer in {seconds:g} s") from error

@@ -324,7 +324,7 @@ class Supervisor:
                 self._users[connection] = (self._users[connection] + data)[-64:]
 
     def _accept_user(self, connection: socket.socket, data: bytes) -> None:
-        """Accept a process as a user if it has sent the correct token. Otherwise close its connection."""
+        """Let a process use the server if it has sent the correct token. Otherwise close its connection."""
         self._pending[connection] += data
         if b"\n" not in self._pending[connection] and len(self._pending[connection]) < 256:
             return
