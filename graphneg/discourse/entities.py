@@ -186,8 +186,6 @@ class Resolver:
             referent.number = "singular" if kind == SPEAKER else "plural"
         return self._of_speaker[kind, name]
 
-    # Names, nouns and pronouns
-
     def _third_person(
         self, mention: Mention, view: AmrView, speaker: str, turn: int, found: dict[int, _KnownEntity]
     ) -> _KnownEntity | None:
@@ -225,7 +223,6 @@ class Resolver:
         return referent
 
     def _entities_with_name(self, mention: Mention) -> list[_KnownEntity]:
-        """Return the entities that a name may refer to."""
         fitting = [
             one
             for one in self._referents

@@ -160,8 +160,6 @@ def read_graph(view: AmrView, clauses: Clauses, facts: Sequence[Mapping[str, Any
 
 
 class _Reader:
-    """Reads one graph."""
-
     def __init__(
         self, view: AmrView, clauses: Clauses, facts: Sequence[Mapping[str, Any]], text: str
     ) -> None:
@@ -283,7 +281,6 @@ class _Reader:
         return False
 
     def _tense(self, head: int) -> str:
-        """Return the tense of the sentence that contains a clause."""
         view, spans = self._view, self._spans
         places = [spans[at] for at in view.subtree(head) if at in spans]
         if not places:

@@ -494,7 +494,7 @@ class Store(AbstractContextManager["Store"]):
 
     def _raising_version(self, work: Callable[[ManagedTransaction], T], transaction: ManagedTransaction) -> T:
         """Call ``work``. If it changed nodes or relationships, change the content version as well."""
-        results = _watch(transaction)
+        results = _record_results(transaction)
         done = work(transaction)
         if any(_changes_data(result.consume()) for result in results):
             self.change_version(transaction)
@@ -552,7 +552,6 @@ class Store(AbstractContextManager["Store"]):
                 raise abandoned.__cause__ or abandoned from None
 
     def _terminate(self, connection: str) -> None:
-        """Stop the query that runs on the connection with the given id."""
         # Ignore errors here. Usually they mean that the server is gone. Then the query fails as well, and its
         # error is reported.
         with suppress(DriverError, Neo4jError), self._driver.session(database=self._database) as session:
@@ -652,8 +651,8 @@ class Store(AbstractContextManager["Store"]):
             yield session
 
 
-def _watch(transaction: ManagedTransaction) -> list[Result]:
-    """Collect the results of all statements that a transaction runs from now on."""
+def _record_results(transaction: ManagedTransaction) -> list[Result]:
+    """Return a list to which the result of each further statement of a transaction is added."""
     results: list[Result] = []
     original = transaction.run
 
