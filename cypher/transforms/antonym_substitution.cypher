@@ -34,7 +34,7 @@ MATCH (n)-[:LEXEME]->(w:Term)
 WHERE w.antonyms
 MATCH (w)-[a:ANTONYM]->(x)
 WHERE (
-    // The antonym can replace the word as it is used in this sentence: hate-01 can replace "love" as the frame love-01.
+    // The antonym can replace the word as it is used in this sentence: "love" as the frame love-01 becomes hate-01.
     a.used_as = n.opposable_as
     // The antonym can replace every frame of the word that is not in PropBank. (The property "known" lists
     // the frames of the word that are in PropBank.)

@@ -41,8 +41,8 @@ UNWIND CASE
     // own wishes: "Why do I want to pay by card?"
     WHEN claim.about_addressee AND predicate.concept IN ['obligate-01', 'recommend-01', 'need-01']
       THEN [{concept: 'possible-01', role: 'ARG1', polarity: '-'}]
-    // "You can pay by card" becomes "What do you mean, I have to pay by card?" "So I have to pay by card?" would be a
-    // sensible question.
+    // "You can pay by card" becomes "What do you mean, I have to pay by card?" The frame "So ...?" is not used, because
+    // "So I have to pay by card?" would be a sensible question.
     WHEN predicate.concept = 'possible-01' AND predicate.tense = 'present'
       THEN [{concept: 'obligate-01', role: 'ARG2', frames: ['meaning']}]
     // "I'll call you tomorrow" becomes "So you can't call me tomorrow?"

@@ -45,8 +45,7 @@ WHERE
   // "Relax!" is too short to be repeated. In a long request, a reader does not notice the negation.
   action.subtree_last - action.position >= 1
   AND action.subtree_last - action.position <= 14
-// Replace a later turn by the wish for the action ("You want to try it on"). Then negate the wish ("You don't want to
-// try it on").
+// Replace a later turn by a copy of the action under want-01, then negate the wish.
 UNWIND [
   {op: 'say', from_amr: amr, from_position: action.position, concept: 'want-01',
    // "Try it on" can only be repeated in the next turn: later, "it" may be unclear.

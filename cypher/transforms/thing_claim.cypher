@@ -40,8 +40,8 @@ UNWIND [n IN nouns WHERE n.amr = claim.amr
   // The noun is not part of a compound: "department store" must not become "department bank".
   AND n.role <> 'mod'
   AND none(m IN nouns WHERE m.amr = n.amr AND m.parent = n.position AND m.role = 'mod')
-  // Neither the claim nor an earlier turn mentions the thing that replaces the noun, such as "bike" for "car". If the
-  // speaker had mentioned both, the edited claim could be true.
+  // Neither the claim nor an earlier turn mentions the thing that replaces the noun, such as "bike" for "car". If
+  // both things had been mentioned, the edited claim could be true.
   AND none(m IN nouns WHERE m.turn <= claim.turn AND m.concept IN n.options)] AS n
 UNWIND n.options AS concept
 // Replace a later turn by a copy of the claim ("I want to get my car washed"). Then replace the noun in this copy

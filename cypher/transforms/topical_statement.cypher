@@ -46,7 +46,7 @@ WITH d, collect({
        of_donor: of_donor, turn: turn, amr: amr, position: position, sentence_top: n.sentence_top,
        context_free: n.context_free, word: n.concept, noun_class: n.noun_class,
        // True if the noun can replace a noun of a statement: "car", but not an abstract noun ("possibility") or a fixed
-       // phrase ("in fact"), which would rarely fit.
+       // phrase ("in fact"), which rarely fit another sentence.
        concrete: coalesce(n.kind, 'other') <> 'other' AND NOT n.concept CONTAINS '-',
        // True if other nouns of the same class can replace this noun: "I sold the boat" can become "I sold the car".
        // "Bus" in "I take the bus" cannot be replaced if "take" does not accept every vehicle.
@@ -88,7 +88,7 @@ WITH dialogue, amr, turn, context, statement,
 WITH dialogue, amr, turn, context, statement, size(shared) AS shared_nouns,
      CASE WHEN size(shared) > 0 THEN shared[0] ELSE statement.nouns[0] END AS noun
 WITH dialogue, amr, turn, statement, shared_nouns, noun, [other IN context WHERE
-       // The noun of the context is the noun of the statement ("boat"), or can replace it ("car"), as in step 2.
+       // The context contains the noun of the statement ("boat"), or a noun that can replace it ("car"), as in step 2.
        other.word = noun.word
        OR noun.replaceable AND other.concrete AND other.noun_class = noun.noun_class
        | other.word] AS counterparts

@@ -249,7 +249,7 @@ def _views(
 
 
 def _cached_negatives_of_store(graph: DialogueGraph) -> list[Path]:
-    """Write the negatives of the store to a cache file. Return its path in a list; [] without negatives."""
+    """Write the negatives of the store to a cache file. Return its path in a list, or []."""
     from graphneg.editing.replay import variants_digest
     from graphneg.hashing import fingerprint
     from graphneg.private_files import cache_folder

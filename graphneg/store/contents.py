@@ -114,7 +114,7 @@ def content_version(store: Store) -> list[list[Any]]:
 def _digest(
     store: Store, selection: Selection, rows: Callable[[Store, Sequence[str]], Iterable[bytes]]
 ) -> str:
-    """Return a digest of the content version, the word relations, and the rows that ``rows`` returns."""
+    """Return a digest of the content version, the relations between words, and the result of ``rows``."""
     # Include the content version, which changes with each write of graphneg, so that every change of the
     # store changes the digest.
     version = content_version(store)

@@ -275,7 +275,7 @@ def _write_refusal(text: str, reason: str = "") -> OnlyReading:
     return OnlyReading("this query does not only read" + (f" ({reason})" if reason else ""))
 
 
-# The two words of the command TERMINATE TRANSACTIONS, with white space or comments between them.
+# Matches the command TERMINATE TRANSACTIONS, with white space or comments between the two words.
 _STOP = re.compile(r"TERMINATE(?:\s|/\*.*?\*/|//[^\r\n]*)+TRANSACTIONS?", re.IGNORECASE | re.DOTALL)
 _ESCAPE = re.compile(r"\\u+([0-9a-fA-F]{4})")
 
