@@ -41,7 +41,8 @@ WITH d.id AS dialogue,
      collect({node: n, position: n.position, turn: t.turn, speaker: t.speaker}) AS nodes
 WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops
 UNWIND [n IN nodes WHERE
-  // The speaker can repeat the sentence later: "She loves letters", but not "It's snowing", which names nothing concrete.
+  // The speaker can repeat the sentence later: "She loves letters", but not "It's snowing", which names nothing
+  // concrete.
   n.node.repeatable IN ['anywhere', 'nearby']
   // The whole sentence is copied, but only one clause is negated. So skip sentences with two main clauses, such as "I'm
   // tired, and I have to go": the other clause would stay true.

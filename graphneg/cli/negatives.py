@@ -96,7 +96,8 @@ def negatives(
     ),
     transform: list[str] | None = option(
         None,
-        "Make one edit with this transform instead of following a recipe. Repeatable.",
+        "Make negatives with this transform instead of a recipe. Repeatable: each negative is made with one "
+        "of the transforms.",
         "NAME",
         autocompletion=completing("editing.transforms:load_transforms"),
     ),
