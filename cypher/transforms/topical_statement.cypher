@@ -88,13 +88,13 @@ WITH dialogue, amr, turn, context, statement,
 WITH dialogue, amr, turn, context, statement, size(shared) AS shared_nouns,
      CASE WHEN size(shared) > 0 THEN shared[0] ELSE statement.nouns[0] END AS noun
 WITH dialogue, amr, turn, statement, shared_nouns, noun, [other IN context WHERE
-       // The context contains the noun of the statement ("boat"), or a noun that can replace it ("car"), as in step 2.
+       // Keep the nouns of the context that are equal to the noun of the statement ("boat") or can replace it ("car").
        other.word = noun.word
        OR noun.replaceable AND other.concrete AND other.noun_class = noun.noun_class
        | other.word] AS counterparts
 WITH dialogue, amr, statement, noun,
-     // The score makes the engine prefer statements that share many nouns with the context without a replacement, and
-     // then statements whose noun can be replaced by many nouns of the context.
+     // The score makes the engine prefer statements that already share many nouns with the context. Among equals, it
+     // prefers a statement whose noun can be replaced by many nouns of the context.
      size(counterparts) + 1000 * shared_nouns AS score,
      CASE
        // If the context also mentions the noun of the statement ("window"), do not replace the noun.
