@@ -1,5 +1,4 @@
-// contested: Pairs of opposite topics to which replies shift from the same topic. Each pair of opposites is listed once
-//   for each focus.
+// contested: Pairs of opposite topics, such as "hot" and "cold", to which replies shift from the same topic (focus).
 // $focus (null): the only topic to return rows for; null means all topics
 // $limit (20): maximum number of rows
 // Columns: focus, perspective, opposite, perspective_count (number of post-reply pairs that shift from the focus to the

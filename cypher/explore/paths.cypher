@@ -7,8 +7,8 @@
 // Columns: topics (from start to end), counts (number of post-reply pairs for each shift on the path)
 MATCH (a:Term {text: $start})
 MATCH (z:Term {text: $end})
-// Each branch of the UNION matches paths with a fixed number of shifts. A single variable-length pattern would follow
-// every walk in a dense graph.
+// Match paths with one, two and three shifts separately. A single pattern for paths of any length would also follow the
+// many paths of a dense graph that visit a topic twice.
 CALL (a, z) {
   MATCH (a)-[s:SHIFTS_TO]->(z)
   WHERE s.count >= $least

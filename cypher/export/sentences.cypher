@@ -7,7 +7,7 @@ MATCH (s:Sentence)
 WHERE s.id > $after
   // The sentence does not come from a dialogue.
   AND s.dialogue = ''
-  // The sentence is not one of the anecdotes that come with graphneg.
+  // The sentence is not from the collection of short anecdotes that graphneg itself provides.
   AND s.source <> 'anecdotes'
 RETURN s.id AS id, s.text AS text, s.source AS source, s.finite AS finite
 ORDER BY id

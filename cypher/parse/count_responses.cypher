@@ -1,9 +1,9 @@
-// Count the responses that must still be parsed, that is, responses without a graph that counts as done.
+// Count the responses that must still be parsed: those without a graph, and those whose graphs are to be replaced.
 // $corpora, $splits: lists of names; an empty list means all
 // $limit: maximum number of dialogues. The server reserves memory for this number, so it should not exceed the number
 //   of dialogues in the store.
-// $any: true if every existing graph counts as done
-// $kept: sources of graphs. If $any is false, only graphs from these sources count as done.
+// $any: true if no existing graph is to be replaced
+// $kept: names of sources of graphs, such as penman. If $any is false, graphs from other sources are to be replaced.
 // Columns: texts (number of responses)
 MATCH (d:Dialogue)
 WHERE (size($corpora) = 0 OR d.corpus IN $corpora) AND (size($splits) = 0 OR d.split IN $splits)

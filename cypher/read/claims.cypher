@@ -21,7 +21,7 @@ WHERE
   n.repeatable IS NOT NULL
   // The node is a verb such as "think" or "hear": "I think that she loves letters."
   OR 'thinking' IN n.classes
-  // The node is a pronoun that a reply must be careful with.
+  // The node is "you" or "we". A claim with one of these pronouns can be repeated in some reply frames only.
   OR n.concept IN ['you', 'we']
 WITH d.id AS dialogue, t.amr AS amr, t.turn AS turn, collect(n) AS nodes
 WITH dialogue, amr, turn, nodes,

@@ -1,5 +1,5 @@
-// Return two kinds of nodes of graphs: nouns that another dialogue may also mention, such as "window", and the tops of
-// sentences that fit any dialogue, such as "I left the windows open."
+// Return the nouns in graphs that another dialogue may also mention, such as "window", and the top nodes of sentences
+// that fit any dialogue, such as "I left the windows open."
 // The conditions must be the same as in the transform topical_statement, which copies such sentences.
 // $amrs: ids of graphs
 // Columns: amr, nodes. Each node is a list: position, position of the top of its sentence, concept, noun class, the

@@ -1,6 +1,6 @@
-// Begin to delete the shift graph, so that it can be built again, also with another extractor or embedder. The query
-// forgotten ends the deletion. If another run is already deleting the graph, that run stops, because the ShiftGraph
-// node no longer stores its name.
+// Begin to delete the shift graph, so that a new one can be built, for example with another keyword extractor. The
+// query shift/forgotten ends the deletion. The ShiftGraph node stores the name of the run that deletes the graph. If
+// another run was already deleting it, that run finds the new name there and stops.
 // $keywords, $embedder: names of the keyword extractor and the embedder for the new shift graph
 // $run: name of the run that deletes the graph
 // Columns: id

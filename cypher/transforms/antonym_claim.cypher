@@ -27,7 +27,7 @@ WHERE
 // Find the words of the claim that have an antonym: "loves" in "She loves letters".
 MATCH (n:AmrNode {amr: claim.amr})
 WHERE
-  // The word is below the main predicate in the graph, so it belongs to the claim.
+  // The word belongs to the claim, and not to another clause of the turn.
   n.position >= claim.position AND n.position <= claim.last
   // The word is a verb or modifier. The transform thing_claim replaces nouns, because the opposites of nouns are often
   // other things (brother and sister, a tree and a forest).
@@ -37,12 +37,12 @@ WHERE
   AND n.temporal IS NULL
 MATCH (n)-[:LEXEME]->(:Term)-[a:ANTONYM]->(x)
 WHERE (
-    // The antonym edge applies to the word as it is used in this sentence: "old" as a modifier, or "love" as the frame
+    // The antonym can replace the word as it is used in this sentence: "old" as a modifier, or "love" as the frame
     // love-01.
     a.used_as = n.opposable_as
-    // The antonym edge applies to every frame of the word that PropBank does not list. The property "known"
-    // of the edge contains the frames that PropBank lists. The new frame must have an agent (ARG0) exactly if
-    // the old frame has one, and a patient (ARG1) exactly if the old frame has one.
+    // The antonym can replace every frame of the word that is not in PropBank. (The property "known" lists
+    // the frames of the word that are in PropBank.) The new frame must have an agent (ARG0) exactly if the
+    // old frame has one. The same applies to the patient (ARG1).
     OR a.used_as = 'frame'
       AND n.frame
       AND NOT n.opposable_as IN a.known
@@ -58,7 +58,8 @@ WHERE (
     OR n.modified_kinds IS NOT NULL AND all(kind IN n.modified_kinds WHERE kind IN a.modified_kinds))
 // Several senses of an antonym can fit (sell-01, sell-02). Take the sense with the lowest number.
 WITH dialogue, claim, n, coalesce(x.lemma, x.text) AS word, min(coalesce(x.id, x.text)) AS concept
-// Replace the turn by a copy of the claim, then replace the word in the copy.
+// Replace a later turn by a copy of the claim ("She loves letters"). Then replace the word in this copy ("She hates
+// letters").
 UNWIND [
   {op: 'say', from_amr: claim.amr, from_position: claim.position, context_free: claim.context_free,
     frames: [frame IN claim.frames WHERE frame <> 'meaning'], own_frames: ['claim', 'said']},

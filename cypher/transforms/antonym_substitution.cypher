@@ -34,11 +34,10 @@ MATCH (n)-[:LEXEME]->(w:Term)
 WHERE w.antonyms
 MATCH (w)-[a:ANTONYM]->(x)
 WHERE (
-    // The antonym edge applies to the word as it is used in this sentence: "love" as the frame love-01 has an antonym
-    // edge to hate-01.
+    // The antonym can replace the word as it is used in this sentence: "love" as the frame love-01 becomes hate-01.
     a.used_as = n.opposable_as
-    // The antonym edge applies to every frame of the word that PropBank does not list. The property "known"
-    // of the edge contains the frames that PropBank lists.
+    // The antonym can replace every frame of the word that is not in PropBank. (The property "known" lists
+    // the frames of the word that are in PropBank.)
     OR a.used_as = 'frame'
       AND n.frame
       AND NOT n.opposable_as IN a.known

@@ -28,7 +28,7 @@ WITH dialogue, claim, collect(n) AS nodes
 WITH dialogue, claim, nodes, head([n IN nodes WHERE n.position = claim.position]) AS predicate
 // Find the phrases of the claim for which the reply can ask: "When ...?" for "on Friday".
 UNWIND [n IN nodes WHERE
-  // The phrase is below the main predicate, so it belongs to the claim.
+  // The phrase belongs to the claim, and not to another clause of the turn.
   n.position > claim.position AND n.position <= claim.last
   // The phrase is an argument of the main predicate or of a verb below it: "I want to learn the piano." A phrase that
   // is deeper in the sentence may be a part of another phrase.
@@ -47,10 +47,11 @@ UNWIND [n IN nodes WHERE
       AND NOT 'adverb-of-time' IN n.classes
     // The phrase is a place of a known kind. "Here" has no known kind and does not answer "Where?".
     OR n.role IN ['location', 'destination'] AND n.kind <> 'other'
-    // The phrase is an object with content, unlike "it" and "something". The predicate must have an agent: in
-    // "The lake froze", the lake is the ARG1, but also the subject.
+    // The phrase is an object with content, unlike "it" and "something". The predicate must have an agent (ARG0):
+    // without an agent, the ARG1 is the subject, such as "the lake" in "The lake froze".
     OR n.role IN ['ARG1', 'ARG2', 'ARG4'] AND n.kind IS NOT NULL AND n.topical AND 'ARG0' IN predicate.roles)] AS phrase
-// Replace the turn by a copy of the claim, drop the phrase from the copy, and add amr-unknown in its place.
+// Replace a later turn by a copy of the claim ("I want to get my car washed on Friday"). In this copy, replace the
+// phrase ("on Friday") by amr-unknown ("When ...?").
 UNWIND [
   {op: 'say', from_amr: claim.amr, from_position: claim.position, context_free: claim.context_free,
     frames: ['ask']},

@@ -81,8 +81,8 @@ WITH dialogue, p, n, role, he_or_she, other_gender_mentioned, referent_mentioned
 // Step 3: choose the pronoun and the entity that may replace the old pronoun.
 MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'person'}]->(x:Term)
 WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) AS at,
-     // Select one of the entities by the turn number and the position of the pronoun. Cypher has no seeded random
-     // function.
+     // The turn number and the position of the pronoun determine which of the entities is used, because Cypher has no
+     // seeded random function.
      CASE WHEN size(entities) > 0 THEN entities[(p.turn + p.position) % size(entities)].node END AS new_entity,
      // If "It is nice" becomes "They are nice" in a response, the response may still be correct, so only edit whole
      // dialogues in this way. If "He is nice" becomes "She is nice" after "my brother", the response is wrong, so

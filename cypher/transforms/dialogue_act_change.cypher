@@ -43,8 +43,8 @@ WITH dialogue, p.amr AS amr, p.position AS position, act, mark,
        WHEN act = 'ask' THEN p.amr + '.' + toString(p.position) + '?'
        WHEN act = 'order' THEN p.amr + '.' + toString(p.position) + '!'
        WHEN act = 'doubt' THEN p.amr + '<doubt-01'
-       // For every clause, alternative_acts contains at most one of the acts agree and refuse. So both acts can use the
-       // same site name.
+       // The acts agree and refuse can have the same site name, because alternative_acts never contains both for the
+       // same clause.
        ELSE p.amr + '<act'
      END AS site
 UNWIND CASE act

@@ -36,14 +36,14 @@ WHERE size(actions) = 1
 WITH dialogue, claim, predicate, head(actions).position AS action,
      // True if people do the action on purpose: "buy", but not "lose". "I want to lose my keys" would be strange.
      'deliberate' IN head(actions).classes AS deliberate
-// Choose the new modality.
+// Choose a modality that contradicts the claim, such as "have to" for "want to".
 UNWIND CASE
     // "You have to pay by card" becomes "So I can't pay by card?" With other modalities, speakers would ask about their
     // own wishes: "Why do I want to pay by card?"
     WHEN claim.about_addressee AND predicate.concept IN ['obligate-01', 'recommend-01', 'need-01']
       THEN [{concept: 'possible-01', role: 'ARG1', polarity: '-'}]
-    // "You can pay by card" becomes "What do you mean, I have to pay by card?" "So I have to pay by card?" would be a
-    // sensible question.
+    // "You can pay by card" becomes "What do you mean, I have to pay by card?" The frame "So ...?" is not used, because
+    // "So I have to pay by card?" would be a sensible question.
     WHEN predicate.concept = 'possible-01' AND predicate.tense = 'present'
       THEN [{concept: 'obligate-01', role: 'ARG2', frames: ['meaning']}]
     // "I'll call you tomorrow" becomes "So you can't call me tomorrow?"
@@ -59,17 +59,18 @@ UNWIND CASE
     WHEN predicate.concept IN ['obligate-01', 'need-01'] AND coalesce(predicate.tense, '') <> 'past'
       THEN [{concept: 'possible-01', role: 'ARG1', polarity: '-'}]
         + CASE WHEN deliberate THEN [{concept: 'want-01', role: 'ARG1'}] ELSE [] END
-    // No wish is made of an action in the present, because people usually want to do what they do: "I'm returning a
-    // cellphone" and "Why do you want to return a cellphone?"
+    // An action in the present does not become a wish. People usually want to do what they do, so "Why do you want to
+    // return a cellphone?" is a sensible reply to "I'm returning a cellphone".
     ELSE []
   END AS modality
-// Replace the turn by a copy of the action, then put the new modality above the copy.
+// Replace a later turn by a copy of the action ("get my car washed"). Then put the new modality above this copy ("have
+// to get my car washed").
 UNWIND [
   {op: 'say', from_amr: claim.amr, from_position: action, context_free: claim.context_free,
     frames: [frame IN claim.frames WHERE frame <> 'said' AND frame IN coalesce(modality.frames, claim.frames)]},
   {position: -1, op: 'wrap', concept: modality.concept, role: modality.role, copy_of: claim.amr},
   {position: -1, op: 'add', role: 'polarity', value: modality.polarity, copy_of: claim.amr}] AS edit
-// Leave out the edit that adds the polarity if the new modality is affirmative.
+// An affirmative modality such as "have to" needs no negation, so leave out the edit that would add one.
 WITH dialogue, claim, modality, edit
 WHERE edit.op <> 'add' OR edit.value IS NOT NULL
 RETURN dialogue, collect(edit {.*, site: claim.id + '>' + modality.concept}) AS edits

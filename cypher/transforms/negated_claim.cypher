@@ -21,7 +21,7 @@
 UNWIND $dialogues AS d
 UNWIND d.claims AS claim
 WITH d.id AS dialogue, claim
-// Take the negation of the claim, or its main predicate, which can get a negation.
+// Find the claims that can be negated, and the claims whose negation can be dropped.
 MATCH (predicate:AmrNode {amr: claim.amr, position: claim.position})
 WHERE
   // "She doesn't love it" has a negation that can be dropped.
@@ -29,7 +29,7 @@ WHERE
   // "She loves it" can get a negation. "Nobody came" is already negative, but has no "not" that can be dropped, so it
   // is not used.
   OR NOT claim.negated
-// Replace the turn by a copy of the claim, then change the copy.
+// Replace a later turn by a copy of the claim. Then add a negation to this copy, or drop its negation.
 UNWIND [
   {op: 'say', from_amr: claim.amr, from_position: claim.position, context_free: claim.context_free,
     frames: claim.frames, own_frames: ['claim', 'said']},

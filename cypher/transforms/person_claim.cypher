@@ -34,7 +34,7 @@ WHERE
   // Skip short answers: "She did last year."
   AND NOT predicate.concept IN ['do-02', 'name-01']
 WITH dialogue, claim, nodes, predicate,
-     // The nodes "I" and "you" in the claim.
+     // The nodes "I" and "you" in the sentence of the claim.
      [n IN nodes WHERE n.concept IN ['i', 'you'] AND claim.sentence IN n.pronoun_sentences] AS speakers,
      // A third person: the subject of the predicate, or the person who must do something.
      [n IN nodes WHERE n.parent = claim.position AND n.role IN ['ARG0', 'ARG1', 'domain']
@@ -62,8 +62,8 @@ WITH dialogue, claim, nodes,
        ELSE []
      END AS changes
 UNWIND changes AS change
-// Replace the turn by a copy of the claim, then change the person in the copy. When "you" replaces "my sister", the
-// branch for "my" is dropped.
+// Replace a later turn by a copy of the claim ("My sister lives in Rome"). Then replace the person in this copy ("You
+// live in Rome"). When "you" replaces "my sister", the branch for "my" is dropped.
 UNWIND [
   {op: 'say', from_amr: claim.amr, from_position: claim.position, context_free: claim.context_free,
     frames: change.frames}]

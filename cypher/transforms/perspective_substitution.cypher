@@ -29,7 +29,7 @@
 // - If a perspective consists of several words ("coffee shop") and no single node expresses it, the node of its last
 //   word is replaced and the nodes of its other words are dropped.
 
-// Step 1: find the substitutes.
+// Step 1: find the substitutes for the perspective of each reply, such as "machine" for "letter".
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (:AmrNode {amr: t.amr})-[:LEXEME]->(word:Term)
@@ -66,8 +66,8 @@ WITH reply, perspective, [candidate IN candidates WHERE
        // The substitute must be new to the dialogue. With a word from the dialogue, the reply could be
        // correct.
        NOT candidate.text IN reply.dialogue_words
-       // The substitute must differ from the perspective. The condition above does not ensure this, because
-       // dialogue_words contains "coffee" and "shop", but not a perspective of two words such as "coffee shop".
+       // The substitute must differ from the perspective (the keyword of the reply). The condition above does
+       // not ensure this for "coffee shop", because dialogue_words contains only "coffee" and "shop".
        AND candidate.text <> perspective.text
        AND (
          // If the kind of the perspective is unknown, keep every candidate. Step 3 checks whether the
@@ -80,14 +80,14 @@ WITH reply, perspective, [candidate IN candidates WHERE
          OR candidate.physical_object AND perspective.physical_object)
      ][..4] AS substitutes
 
-// Step 2: choose keywords of the post. Their substitutes replace the perspective.
+// Step 2: choose the keywords of the post whose substitutes are used.
 WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspective,
      collect({is_focus: reply.is_focus, substitutes: substitutes}) AS keywords
 UNWIND [keyword IN keywords WHERE
   // Prefer keywords of the post that are not the focus. In "You should write her a letter", the focus of the reply is
-  // "write". The other keyword is "letter". Replace it with a word to which replies shift from "letter", such as "stamp".
+  // "write". So use the substitutes of the other keyword, "letter": words to which replies shift from "letter".
   NOT keyword.is_focus
-  // If no other keyword has substitutes, use the substitutes of the focus ("write").
+  // Use the focus ("write") only if no other keyword of the post has substitutes.
   OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword
 UNWIND keyword.substitutes AS substitute
 // DISTINCT is needed, because two keywords can have the same substitute.
@@ -95,7 +95,7 @@ WITH DISTINCT dialogue, amr, perspective, substitute
 WHERE (
     // Concepts are lemmas, so the substitute must be one, too: "letter", not "letters", "loving" or "loved".
     substitute.form = 'base'
-    // The property form shows whether a term is a lemma. A term that was created without the lexicon has no form.
+    // A term that was created without the lexicon has no property "form", so it is not known whether it is a lemma.
     // Such a term must be a single word.
     OR substitute.form IS NULL AND NOT substitute.text CONTAINS ' ')
   // Do not use words of unknown kind, because most of them are names, such as "Angie".
@@ -122,7 +122,7 @@ WITH dialogue, amr, substitute, expressions,
 WITH dialogue, amr, substitute, expressions, CASE WHEN size(whole) > 0 THEN whole ELSE heads END AS replaced
 WHERE size(replaced) > 0
   AND all(node IN replaced WHERE
-    // The city "Paris" has a name, so it is kept: it must not become the city "town".
+    // The node has no name: "Paris" is the concept "city" with a name, and must not become "town".
     node.has_name IS NULL
     // Verbs are not replaced, because another verb seldom takes the same arguments: in "I like the sea", "like-01" does
     // not become "visit".
@@ -138,7 +138,7 @@ WHERE size(replaced) > 0
       // "I bought a letter" can become "I bought a machine", because any physical object can be owned, bought or seen.
       OR substitute.physical_object AND node.possessed_or_perceived))
 WITH dialogue, amr, substitute.text AS concept, amr + '>' + substitute.text AS site, replaced,
-     // The other words of the perspective are dropped: "coffee shop" becomes "station", not "coffee station".
+     // The other words of the replaced keyword are dropped: "coffee shop" becomes "station", not "coffee station".
      [e IN expressions WHERE
        NOT e.node IN replaced
        // Only leaves are dropped, so that no other content is lost: "hot" stays in "shop for hot coffee".

@@ -22,11 +22,11 @@ WITH dialogue, claim, collect(n) AS nodes
 WITH dialogue, claim, nodes, head([n IN nodes WHERE n.position = claim.position]) AS predicate,
      // Words such as "anyone" need a negation.
      [n IN nodes WHERE n.concept IN ['anyone', 'anybody', 'anything', 'any', 'again']] AS negative_words
-// Skip "I think" and "I know".
+// Skip claims about what somebody thinks or knows, such as "I always know what to say".
 WHERE NOT 'thinking' IN predicate.classes
 // Find the quantities and frequencies of the claim that can be replaced, such as "always".
 UNWIND [n IN nodes WHERE
-  // The word is below the main predicate in the graph, so it belongs to the claim.
+  // The word belongs to the claim, and not to another clause of the turn.
   n.position >= claim.position AND n.position <= claim.last] AS n
 MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'quantifier'}]->(x:Term)
 WITH dialogue, claim, predicate, negative_words, n, collect(x.text) AS options
@@ -43,7 +43,8 @@ WHERE
   // "Nobody came", "I need nothing": the word itself is the negation.
   OR n.concept IN ['nobody', 'nothing']
 UNWIND options AS option
-// Replace the turn by a copy of the claim, then replace the word in the copy.
+// Replace a later turn by a copy of the claim ("I always drink tea"). Then replace the word in this copy ("I never
+// drink tea").
 UNWIND [
   {op: 'say', from_amr: claim.amr, from_position: claim.position, context_free: claim.context_free,
     frames: [frame IN claim.frames WHERE frame <> 'said'], own_frames: ['claim', 'said']},

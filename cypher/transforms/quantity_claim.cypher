@@ -27,7 +27,7 @@ WHERE
 // Find the numbers of the claim that can be doubled: "sixty" in "It costs sixty dollars".
 MATCH (n:AmrNode {amr: claim.amr, role: 'quant'})
 WHERE
-  // The number is below the main predicate in the graph, so it belongs to the claim.
+  // The number belongs to the claim, and not to another clause of the turn.
   n.position >= claim.position AND n.position <= claim.last
   AND n.value IS NOT NULL
 WITH dialogue, claim, n, toInteger(n.value) AS number
@@ -36,7 +36,7 @@ WHERE
   number > 1 AND number < 1000000
   // Change only whole numbers: "12.5" is skipped, because toInteger gives 12.
   AND toString(number) = n.value
-// Replace the turn by a copy of the claim, then replace the number in the copy.
+// Replace a later turn by a copy of the claim ("It costs sixty dollars"). Then double the number in this copy.
 UNWIND [
   {op: 'say', from_amr: claim.amr, from_position: claim.position, context_free: claim.context_free,
     frames: [frame IN claim.frames WHERE frame <> 'meaning'], own_frames: ['claim', 'said']},

@@ -27,7 +27,7 @@
 // - DEAM appends the copy to the later turn. Here the copy can also replace the later turn, if this turn is the
 //   response: the other sentences of a long response would still answer the context.
 
-// Step 1: find the statements and the later turns.
+// Step 1: find the statements that can be repeated, and the later turns of the same speaker.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -41,9 +41,11 @@ WITH d.id AS dialogue,
      collect({node: n, position: n.position, turn: t.turn, speaker: t.speaker}) AS nodes
 WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops
 UNWIND [n IN nodes WHERE
-  // "It's snowing" names nothing concrete, so its own speaker does not repeat it.
+  // The speaker can repeat the sentence later: "She loves letters", but not "It's snowing", which names nothing
+  // concrete.
   n.node.repeatable IN ['anywhere', 'nearby']
-  // The whole sentence is copied. "I'm tired, and I have to go" has two main clauses, of which one would stay true.
+  // The whole sentence is copied, but only one clause is negated. So skip sentences with two main clauses, such as "I'm
+  // tired, and I have to go": the other clause would stay true.
   AND (n.position = n.node.sentence_top OR n.node.main_clause IS NULL)
   // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
@@ -55,32 +57,31 @@ UNWIND [n IN nodes WHERE
 WITH dialogue, statement.node AS predicate,
      // Collect the top nodes of the later turns of the same speaker, in order.
      [top IN tops WHERE top.turn > statement.turn AND top.speaker = statement.speaker | top.node] AS later_tops,
-     // Select one of the later turns by the turn and the position of the statement, because Cypher has no seeded random
-     // function.
+     // This number determines which of the later turns is edited, because Cypher has no seeded random function.
      statement.turn + statement.position AS number
 WHERE size(later_tops) > 0
 
-// Step 2: find an antonym of the predicate, which is a frame ("hate-01") or a word ("cheap").
+// Step 2: find an antonym of the statement's predicate. It is a frame ("hate-01") or a word ("cheap").
 OPTIONAL MATCH (predicate)-[:LEXEME]->(:Term)-[a:ANTONYM]->(x)
 WHERE
-  // The words are antonyms for all kinds of things. "Old" and "young" are antonyms only for people and animals, so only
-  // the transform antonym_substitution uses them.
+  // The two words are antonyms whatever they describe. "Old" and "young" are antonyms only for people and animals, so
+  // they are skipped here, and only the transform antonym_substitution uses them.
   a.modified_kinds IS NULL
   // The new frame must have every numbered role that the statement uses: "sell it to me for two euros" needs ARG2 and
   // ARG3.
   AND all(role IN predicate.roles WHERE role IN x.roles)
   AND (
-    // The antonym edge applies to the frame of the node: "love" as the frame love-01 has an antonym edge to hate-01.
+    // The antonym can replace the word as it is used in this sentence: "love" as the frame love-01 becomes hate-01.
     a.used_as = predicate.opposable_as
-    // The antonym edge applies to every frame of the word that PropBank does not list. The property "known"
-    // of the edge contains the frames that PropBank lists.
+    // The antonym can replace every frame of the word that is not in PropBank. (The property "known" lists
+    // the frames of the word that are in PropBank.)
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)
 // If there are several antonyms, take the first in alphabetical order. An empty text means that there is no antonym.
 WITH dialogue, predicate, later_tops, number, coalesce(min(coalesce(x.id, x.text)), '') AS antonym
 
-// Step 3: choose the later turns to edit, and how each of them is contradicted.
+// Step 3: choose the later turns to edit, and decide how each of them contradicts the statement.
 WITH dialogue, predicate, later_tops, number, antonym, predicate.repeatable = 'anywhere' AS context_free
 UNWIND
   // Always choose the next turn of the speaker: in later turns, it may not be clear who "she" in "She loves it" is.
@@ -119,7 +120,7 @@ WITH dialogue, top, site, target,
      CASE WHEN append AND top.concept <> 'multi-sentence'
        THEN [{position: 0, op: 'wrap', role: 'snt1', concept: 'multi-sentence'}]
        ELSE [] END AS make_multi_sentence,
-     // Copy the whole sentence of the predicate.
+     // Copy the whole sentence with the statement into the later turn.
      CASE WHEN append
        // The position -1 means the top of the edited graph, which may be the multi-sentence node that the
        // previous edit added.

@@ -61,7 +61,8 @@ WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
          OR size(g.asked_roles) > 0
            // A graph of one node ("Yes.") has no branches that could be deleted.
            AND g.depth > 0
-           // If the turn only asks a question in return ("What time is it?"), it does not answer, so nothing is lost.
+           // Skip turns that only ask a question in return ("What time is it?"), because they contain no answer that
+          // readers could miss.
            AND g.top.only_questions IS NULL)
        | {turn: g.turn, depth: g.depth}] AS can_be_emptied
 UNWIND graphs AS g
@@ -86,7 +87,8 @@ WITH dialogue,
      CASE WHEN g.turn < last_turn
        THEN [position IN coalesce(top.question_sentences, []) | {amr: amr, position: position, op: 'drop'}]
        ELSE [] END AS drop_questions,
-     // Prune a detail that was asked for, or a condition: "if it rains". Each detail is a separate site.
+     // Drop a detail for which the previous turn asked, such as "at noon" after "When do you leave?", or a condition,
+     // such as "if it rains". Each detail is a separate site, that is, an alternative edit.
      [detail IN g.details WHERE detail.role IN g.asked_roles + ['condition']
        | {amr: amr, position: detail.position, op: 'drop'}] AS prune_details,
      // Empty the utterance: drop all branches of the top, then change its concept. The edits have the same site, so

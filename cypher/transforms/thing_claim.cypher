@@ -35,15 +35,17 @@ WHERE
   AND claim.kind IN ['statement', 'thought']
 // Find the nouns of the claim that can be replaced: "car" in "I want to get my car washed".
 UNWIND [n IN nouns WHERE n.amr = claim.amr
-  // The word is below the main predicate in the graph, so it belongs to the claim.
+  // The word belongs to the claim, and not to another clause of the turn.
   AND n.position >= claim.position AND n.position <= claim.last
   // The noun is not part of a compound: "department store" must not become "department bank".
   AND n.role <> 'mod'
   AND none(m IN nouns WHERE m.amr = n.amr AND m.parent = n.position AND m.role = 'mod')
-  // Neither the claim nor an earlier turn mentions the new thing. Otherwise the changed claim could be true.
+  // Neither the claim nor an earlier turn mentions the thing that replaces the noun, such as "bike" for "car". If
+  // both things had been mentioned, the edited claim could be true.
   AND none(m IN nouns WHERE m.turn <= claim.turn AND m.concept IN n.options)] AS n
 UNWIND n.options AS concept
-// Replace the turn by a copy of the claim, then replace the noun in the copy.
+// Replace a later turn by a copy of the claim ("I want to get my car washed"). Then replace the noun in this copy
+// ("car" by "bike").
 UNWIND [
   {op: 'say', from_amr: claim.amr, from_position: claim.position, context_free: claim.context_free,
     frames: [frame IN claim.frames WHERE frame <> 'meaning'], own_frames: ['claim', 'said']},

@@ -45,11 +45,11 @@ ORDER BY id, turn, amr, position
 WITH d, collect({
        of_donor: of_donor, turn: turn, amr: amr, position: position, sentence_top: n.sentence_top,
        context_free: n.context_free, word: n.concept, noun_class: n.noun_class,
-       // Whether the noun can replace a noun of a statement. Abstract nouns ("possibility") and fixed phrases ("in fact")
-       // rarely fit another sentence: "I guess you have a possibility".
+       // True if the noun can replace a noun of a statement: "car", but not an abstract noun ("possibility") or a fixed
+       // phrase ("in fact"), which rarely fit another sentence.
        concrete: coalesce(n.kind, 'other') <> 'other' AND NOT n.concept CONTAINS '-',
-       // Whether another noun of the same class can take the place of this noun: "boat" in "I sold the boat" can
-       // become "car", but "bus" in "I take the bus" is not replaceable if "take" does not accept vehicles in general.
+       // True if other nouns of the same class can replace this noun: "I sold the boat" can become "I sold the car".
+       // "Bus" in "I take the bus" cannot be replaced if "take" does not accept every vehicle.
        replaceable: n.substitutable_kind IS NOT NULL
          AND (n.selectional_preferences IS NULL OR n.noun_class IN n.selectional_preferences)}) AS nodes
 WITH d,
@@ -61,7 +61,7 @@ WITH d, dialogue_nouns, [top IN statement_tops | {
        amr: top.amr, position: top.position,
        nouns: [noun IN donor_nouns WHERE noun.amr = top.amr AND noun.sentence_top = top.position]}] AS statements
 
-// Step 2: choose statements for each turn.
+// Step 2: for each turn, choose statements that share a noun with the context, or that can be made to share one.
 UNWIND d.turns AS t
 // The context of a turn consists of the turns before it.
 WITH d.id AS dialogue, t.amr AS amr, t.turn AS turn, statements,
@@ -74,7 +74,7 @@ WITH dialogue, amr, turn, context, [statement IN statements | {
          other.word = noun.word
          // "I sold the boat" can become "I sold the car" after "My car is new".
          OR noun.replaceable AND other.concrete AND other.noun_class = noun.noun_class)]}] AS statements
-// Drop statements of which no noun was kept.
+// Drop statements that share no noun with the context and cannot be made to share one.
 WITH dialogue, amr, turn, context, [statement IN statements WHERE size(statement.nouns) > 0] AS statements
 // Choose up to four statements. Each turn starts at a different place in the list, so that turns get different
 // statements.
@@ -88,26 +88,26 @@ WITH dialogue, amr, turn, context, statement,
 WITH dialogue, amr, turn, context, statement, size(shared) AS shared_nouns,
      CASE WHEN size(shared) > 0 THEN shared[0] ELSE statement.nouns[0] END AS noun
 WITH dialogue, amr, turn, statement, shared_nouns, noun, [other IN context WHERE
-       // The counterpart is the same noun ("boat"), or a noun of the same class that may replace it ("car"), as in
-       // step 2.
+       // Keep the nouns of the context that are equal to the noun of the statement ("boat") or can replace it ("car").
        other.word = noun.word
        OR noun.replaceable AND other.concrete AND other.noun_class = noun.noun_class
        | other.word] AS counterparts
 WITH dialogue, amr, statement, noun,
-     // The score makes the engine prefer statements that share many nouns with the context without a replacement, and
-     // then statements whose noun can be replaced by many nouns of the context.
+     // The score makes the engine prefer statements that already share many nouns with the context. Among equals, it
+     // prefers a statement whose noun can be replaced by many nouns of the context.
      size(counterparts) + 1000 * shared_nouns AS score,
      CASE
        // If the context also mentions the noun of the statement ("window"), do not replace the noun.
        WHEN noun.word IN counterparts THEN noun.word
-       // "Boat" is replaced by a noun of the context. The turn number and the position of the node select this noun,
-       // because Cypher has no seeded random function.
+       // "I sold the boat" becomes "I sold the car" if the context mentions a car. If several nouns of the context fit,
+       // the turn number and the position of the node determine which one is used, because Cypher has no seeded random
+       // function.
        ELSE counterparts[(turn + noun.position) % size(counterparts)]
      END AS new_word
 UNWIND
   // Copy the statement in place of the whole graph of the turn.
   [{position: 0, op: 'graft', from_amr: statement.amr, from_position: statement.position}]
-  // Change the noun in the copy.
+  // Replace the noun in the copied statement: "boat" by "car".
   + CASE WHEN new_word = noun.word THEN []
       ELSE [{position: noun.position, op: 'set', concept: new_word, copy_of: statement.amr}] END AS edit
 RETURN dialogue, collect(edit {.*, amr: amr, score: score,

@@ -220,7 +220,8 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
             )
         with Judgements.open(paths[0]) as kept:
             return kept.set, kept.all()
-    # Read the key only once: all sheets are copies of the same sheet, so they have the same key.
+    # Read only one key file. It applies to all sheets, because they are copies of one sheet that different
+    # annotators have filled.
     known = read_key(key or key_path(paths[0]))
     return known, read_files(known, paths)
 

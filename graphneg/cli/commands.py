@@ -359,7 +359,7 @@ def named_counts(arguments: Iterable[str] | None, hint: str) -> dict[str, int]:
 
 
 def without_none(**options: Any) -> dict[str, Any]:
-    """Return the options without those that the user has not set.
+    """Return only the options that the user has set.
 
     Args:
         **options: The values of the options; None for an option that was not set.

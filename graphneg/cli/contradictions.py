@@ -131,7 +131,9 @@ def responses(
     per_context: int = option(
         1, "Number of responses per context from each model, generator or file.", min=1
     ),
-    option: list[str] | None = option(None, "An option for the generators. Repeatable.", "NAME=VALUE"),
+    option: list[str] | None = option(
+        None, "An option for all generators, such as by=response. Repeatable.", "NAME=VALUE"
+    ),
     seed: Seed = 0,
     overwrite: Overwrite = False,
     device: options.AnyDevice = "auto",

@@ -226,7 +226,7 @@ def _java(_: StoreOptions) -> Iterator[tuple[str, str]]:
 
 
 def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
-    """Yield findings about the store that commands would use, and about running embedded servers."""
+    """Yield report lines about the store that commands would use, and about running embedded servers."""
     from graphneg.store import embedded, opening
     from graphneg.store.engine_files import files_below
 
@@ -237,7 +237,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
         else:
             directory = expand_home(where.name)
             yield "directory", f"{directory}{'' if directory.exists() else ', which does not exist yet'}"
-            # A directory with this file is a store. Report no details of any other directory.
+            # Only a directory with this file is a store. Report no details of any other directory.
             if os.path.lexists(directory / embedded.STORE_FILE):
                 mark = embedded.read_mark(directory)
                 size = sum(status.st_size for _, status in files_below(directory))

@@ -168,7 +168,8 @@ def ranker(
     transform and each error category. The original of an edited response counts as a correct response. To
     test on further correct responses, write them to a file with graphneg export, and give this file, too.
     Equal scores count against the ranker. For the column "same length", each wrong response is compared only
-    with that correct response to the same context whose number of words is most similar. No store is opened.
+    with the correct response to the same context that has the most similar number of words. No store is
+    opened.
     \N{FORM FEED}
 
     Raises:
@@ -271,8 +272,8 @@ def correlation(
     if not model and not scores:
         raise BadParameter("give --model or --scores", param_hint="--model")
     every = read_ratings(ratings)
-    # The files of scores also contain the items that --level leaves out. So read the scores of all items, and
-    # remove the scores of these items afterwards.
+    # A file of scores contains one score for each rated item, including the items that --level leaves out. So
+    # first read all scores, and later keep only the scores of the chosen items.
     from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
     at = [index for index, item in enumerate(every) if level in (None, item.level)]
     if not at:
@@ -347,7 +348,7 @@ def _print_correlations(
     headers = ("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall")
     table = figures_table(*headers, names=3)
     for at, (name, lines) in enumerate((*found, *plain)):
-        # Draw a line between the rows of the scorers and the rows of the two length baselines.
+        # Draw a line between the scorers and the two baselines, which only count words and turns.
         if at == len(found):
             table.add_section()
         for line in lines:

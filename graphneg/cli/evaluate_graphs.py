@@ -54,7 +54,6 @@ def graphs(
                     typer.echo(visible(f"{at}: {defect.code}: {defect.message}"))
                     defects += 1
             except InputError as error:
-                # Report the error and continue with the other files.
                 print_error(str(error))
                 unreadable += 1
     print_message(f"{counted(len(files) - unreadable, 'file')} checked, {counted(defects, 'defect')}")

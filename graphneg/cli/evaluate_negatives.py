@@ -67,7 +67,7 @@ def negatives(
         0.5, "The judge accepts a response as correct if its score is at or above this threshold."
     ),
     sample: int = option(
-        1000, "Maximum number of texts of each generator and error category that each model scores.", min=1
+        1000, "Each model scores at most this number of texts for each generator and error category.", min=1
     ),
     examples: int = option(
         3, "Number of example negatives to show for each generator and error category.", min=0
@@ -182,7 +182,7 @@ response."""
 
 
 def _model_columns(report: Report) -> Columns:
-    """Return the table columns for the scores of models and for the shares of duplicate negatives."""
+    """Return the columns for scores of models, such as perplexity, and for shares of duplicate texts."""
     asked: Columns = {}
     if report.lm is not None:
         asked["perplexity"] = lambda own, _: _mean(own.perplexity, ",.0f")

@@ -70,8 +70,8 @@ def sources(
     ),
     held_out: Literal["right", "nothing"] = option(
         "right",
-        "What to remove from the training data: the correct responses to the test contexts (right), or "
-        "nothing.",
+        "Remove the correct responses to the test contexts from the training data (right), or remove "
+        "nothing (nothing).",
     ),
     seeds: int = option(
         1, "Number of rankers to train for each source, with the seeds 0, 1, 2 and so on.", min=1

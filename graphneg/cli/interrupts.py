@@ -77,7 +77,7 @@ def raise_on_interrupt() -> Generator[None]:
 
 @contextmanager
 def _handler(handler: Callable[[int, FrameType | None], object], *, instead_of: object) -> Generator[None]:
-    """Replace the SIGINT handler ``instead_of`` in a ``with`` block. Keep any other handler."""
+    """Set a SIGINT handler during a ``with`` block, but only if the current handler is ``instead_of``."""
     replaces = signal.getsignal(signal.SIGINT) == instead_of
     # Only the main thread may set a signal handler; in another thread, Python raises ValueError. Ignore this
     # error, because other threads never receive the signal.

@@ -87,9 +87,7 @@ def negatives(
     explain: str | None = option(
         None, "Show the graphs, the edits and the text of the negative with this id.", "ID"
     ),
-    reasons: bool = option(
-        False, "List the codes of the reasons why a negative may be missing, with their meanings."
-    ),
+    reasons: bool = option(False, "List the reasons why negatives may be missing, with their codes."),
     recipe: str = option(
         "deam",
         "The recipe, which determines the kinds of edits. To list the recipes, run graphneg transforms.",
@@ -98,7 +96,8 @@ def negatives(
     ),
     transform: list[str] | None = option(
         None,
-        "Make one edit with this transform instead of following a recipe. Repeatable.",
+        "Make negatives with this transform instead of a recipe. Repeatable: each negative is made with one "
+        "of the transforms.",
         "NAME",
         autocompletion=completing("editing.transforms:load_transforms"),
     ),
@@ -115,13 +114,14 @@ def negatives(
     seed: int = option(0, "Random seed. The same seed gives the same negatives."),
     twins: bool = option(
         False,
-        "Write a twin after each negative: the same reply without the error, or after an edited context that "
-        "it fits, with label 1. Negatives without a twin are left out.",
+        "After each negative, write a correct counterpart (a twin) with label 1: the reply without the "
+        "error, or the wrong reply after an edited context that it fits. Negatives without a twin are left "
+        "out.",
     ),
     proved: bool = option(
         False,
-        "Leave out negatives whose error is not proved by comparing clauses: for example, the response must "
-        "contradict an earlier clause.",
+        "Keep only negatives whose error is proved by comparing clauses: for example, the response "
+        "contradicts an earlier clause.",
     ),
     show: int = option(0, "Number of negatives to show after the run.", "N", min=0),
     generator_options: list[str] | None = option(
@@ -178,7 +178,7 @@ def negatives(
     if reasons:
         results().print(plain_table("code", "from", "why a negative is missing", rows=known_reasons()))
         return
-    # Transforms replace the recipe, so its name does not matter then.
+    # With --transform, the recipe is not used, so its name is not checked.
     if not transform:
         require_recipe(recipe)
     # --debug-sites makes no negatives, so refuse options for output files and explanations.

@@ -501,7 +501,7 @@ class Training:
     overwrite: OverwriteModel = False
 
     def __post_init__(self) -> None:
-        """Parse each ``--option`` now, so that a malformed value is reported before a model is loaded."""
+        """Check the values of ``--option`` now, so that an error is reported before a model is loaded."""
         _ = self.arguments
 
     @property

@@ -74,19 +74,19 @@ def search(
     ),
     bank: Path | None = option(None, "Bank of responses to search, made by graphneg rank index.", "FOLDER"),
     candidates: Path | None = option(
-        None, "File of responses to rank, one per line, instead of a bank; for any kind of ranker."
+        None, "File of responses to rank instead of a bank, one per line. Works with any kind of ranker."
     ),
     k: int = option(10, "Number of results to return for each context.", None, "-k", min=1),
     by: Literal["mean", "codes"] = option(
         "mean",
-        "mean: search the bank once, with the mean of the context's vectors. codes: search the bank with "
-        "each of the vectors, which is slower.",
+        "Search the bank once, with the mean of the context's vectors (mean), or once with each of the "
+        "vectors, which is slower (codes).",
     ),
     retrieved: int = option(100, "Number of responses to retrieve from the bank before ranking them.", min=1),
     context_turns: Literal["left-out", "kept"] = option(
         "left-out",
-        "Whether turns of the context itself are left out of the results, or kept. Such turns are similar to "
-        "the context, but rarely answer it.",
+        "Leave turns of the context itself out of the results (left-out), or keep them (kept). Such turns "
+        "are similar to the context, but rarely answer it.",
     ),
     max_tokens: int | None = option(
         None,
@@ -263,7 +263,10 @@ def select(
         None, "Maximum share of a transform or error category in the output. Repeatable.", "NAME=SHARE"
     ),
     per_context: int | None = option(
-        None, "Maximum number of records per context; the best ones are kept. Default: no maximum.", min=1
+        None,
+        "Maximum number of records per context; the records with the best scores are kept. "
+        "Default: no maximum.",
+        min=1,
     ),
     seed: int = option(0, "Random seed for sampling random pairs and breaking ties."),
     batch: int = option(32, "Number of contexts to score at a time. Does not change the result.", min=1),

@@ -217,8 +217,8 @@ def _views(
     """Return the views (groups of pages) for browsing and judging negatives and for exploring the store."""
     graph = opened.enter_context(where.opened()) if where.exists else None
     views: list[View] = []
-    # If the user names no files, show the negatives that were made from the store. A user who gives the
-    # option --judgements wants to continue a review, so no negatives are shown.
+    # If the user names neither files nor a review to continue (--judgements), show the negatives that were
+    # made from the store.
     shown = (
         files or (review.judgements is None and graph is not None and _cached_negatives_of_store(graph)) or ()
     )
@@ -249,7 +249,7 @@ def _views(
 
 
 def _cached_negatives_of_store(graph: DialogueGraph) -> list[Path]:
-    """Return the path of a cache file with the store's negatives, in a list; [] without negatives."""
+    """Write the negatives of the store to a cache file. Return its path in a list, or []."""
     from graphneg.editing.replay import variants_digest
     from graphneg.hashing import fingerprint
     from graphneg.private_files import cache_folder

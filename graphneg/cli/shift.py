@@ -146,7 +146,7 @@ def export(
 def show(
     *,
     focus: str = argument(..., "A keyword in the shift graph.", "FOCUS"),
-    limit: int = option(12, "Maximum number of shifts to show in each direction.", min=1),
+    limit: int = option(12, "Maximum number of keywords to show in each of the two tables.", min=1),
     html: Path | None = option(None, "Also write the table to this file, as a page for a browser."),
     examples: int = option(20, "Maximum number of post and reply pairs per shift on the page.", min=1),
     where: StoreOptions,
@@ -250,13 +250,13 @@ def substitutes(
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Find other perspectives to which a reply could move, among candidates from the shift graph.
+    """Find other keywords (perspectives) to which a reply could move, among candidates from the shift graph.
 
     Each keyword of the turns before the reply is used as a focus, that is, as the keyword that the reply
     attends to. The candidates are the keywords to which replies move from this focus, except the reply's own
-    perspective. The candidates are divided into subsets, and the predictor selects one candidate of each
-    subset. Give exactly one of --post, --utterance and --out. If a run with --out is interrupted, run the
-    same command again to continue. \N{FORM FEED}
+    perspective. The predictor gets a few candidates at a time (see --subset-size), and selects one of them.
+    Give exactly one of --post, --utterance and --out. If a run with --out is interrupted, run the same
+    command again to continue. \N{FORM FEED}
 
     Raises:
         BadParameter: Not exactly one of ``--post``, ``--utterance`` and ``--out`` is given, or there is no

@@ -101,7 +101,7 @@ def load(
     ),
     split: str | None = option(
         None,
-        "Split of the corpus, such as train, which is the second part of the ids. "
+        "Split of the corpus, such as train. It is the second part of the ids of dialogues. "
         "Default: taken from the data, or from the file name.",
     ),
     language: str = option(
@@ -155,7 +155,7 @@ def load(
 
     Raises:
         BadParameter: An option is malformed, or options contradict each other.
-        Exit: Nothing was loaded, and the store contains no data from these files already.
+        Exit: Neither this command nor an earlier one loaded any data from these files.
     """
     from graphneg.ingest.loader import get_loader, loader_names
 
@@ -239,7 +239,7 @@ _REJECTION = re.compile(rb"[^\t\n]+\t[^\t\n]+\n?")
 
 
 def _check_rejection_file(file: Path, paths: Sequence[Path]) -> None:
-    """Refuse an existing file, unless it is empty or an earlier list of rejected items."""
+    """Refuse to overwrite a file, unless it is empty or ``--rejected`` has written it in an earlier run."""
     from graphneg.records.runs import check_new
 
     check_new(file, overwrite=True)
@@ -262,7 +262,7 @@ def _check_rejection_file(file: Path, paths: Sequence[Path]) -> None:
 def _rejection_writer(
     file: Path | None, paths: Sequence[Path]
 ) -> Generator[Callable[[Rejected], None] | None]:
-    """Provide a function that writes the location of a rejected item and the reason to ``file``."""
+    """Provide a function that writes a line about a rejected item to ``file``: its location and reason."""
     from graphneg.records.runs import unwritable
 
     if file is None:

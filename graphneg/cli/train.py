@@ -130,11 +130,12 @@ def keywords(
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Fine-tune a language model to reply with given words, for graphneg generate key-context and key-sem.
+    """Fine-tune a language model to write replies that contain given words.
 
-    The training data are the turns of the dialogues, each as a reply to the turns before it, and the correct
-    responses. In training, the given words are the keywords of the reply itself. If a run is interrupted, run
-    the same command again to continue from the last checkpoint.
+    The generators key-context and key-sem use the model. The training data are the turns of the dialogues,
+    each as a reply to the turns before it, and the correct responses. In training, the given words are the
+    keywords of the reply itself. If a run is interrupted, run the same command again to continue from the
+    last checkpoint.
     """
     from graphneg.generators.keywords.requests import train_keyword_replies
     from graphneg.shift.keywords import get_extractor
@@ -382,7 +383,7 @@ def ranker(
     positives: int = option(2, "Maximum number of correct responses per context.", min=1),
     held_out: HeldOutContexts = None,
     held_out_split: list[str] | None = option(
-        None, "A split in the files, whose responses are not used for training. Repeatable.", "NAME"
+        None, "Name of a split whose responses are not used for training. Repeatable.", "NAME"
     ),
     epochs: int = option(
         2, "Number of passes over the contexts; each pass samples different wrong responses.", min=1

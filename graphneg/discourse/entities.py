@@ -74,7 +74,7 @@ class _KnownEntity:
 
 
 class Resolver:
-    """Resolves the mentions of a dialogue, turn by turn.
+    """Finds the entities to which pronouns, names and nouns of a dialogue refer, turn by turn.
 
     Args:
         dialogue: The id of the dialogue.
@@ -142,7 +142,7 @@ class Resolver:
         return f"{self._shared_prefix}{at}" if at < self._first else f"{self._prefix}{at - self._first}"
 
     def entities(self) -> Iterator[Entity]:
-        """Yield the entities of this resolver. A copy made by `branch` yields only its new entities."""
+        """Yield all entities. A copy made by `branch` yields only entities that were found after copying."""
         for one in self._referents[self._first :]:
             yield Entity(self.id_of(one), one.kind, one.name, one.gender or None, one.number or None)
 
@@ -186,8 +186,6 @@ class Resolver:
             referent.number = "singular" if kind == SPEAKER else "plural"
         return self._of_speaker[kind, name]
 
-    # Names, nouns and pronouns
-
     def _third_person(
         self, mention: Mention, view: AmrView, speaker: str, turn: int, found: dict[int, _KnownEntity]
     ) -> _KnownEntity | None:
@@ -225,7 +223,6 @@ class Resolver:
         return referent
 
     def _entities_with_name(self, mention: Mention) -> list[_KnownEntity]:
-        """Return the entities that a name may refer to."""
         fitting = [
             one
             for one in self._referents
@@ -322,9 +319,9 @@ class Resolver:
         return one.is_argument and one.number == "plural" and one.kind not in (SPEAKER, SPEAKERS)
 
     def _shares_predicate(self, mention: Mention, one: _KnownEntity, view: AmrView) -> bool:
-        """Return whether an entity is an argument of the same predicate as a mention.
+        """Return whether a pronoun is an argument of the same predicate as another mention of an entity.
 
-        A pronoun cannot refer to such an entity: in "Bob saw him", *him* is not Bob.
+        Then the pronoun cannot refer to this entity: in "Bob saw him", *him* is not Bob.
         """
         above = {at for _, at in view.roles_in[mention.position]}
         return any(above & {at for _, at in view.roles_in[k]} for k in one.current_nodes)

@@ -160,8 +160,6 @@ def read_graph(view: AmrView, clauses: Clauses, facts: Sequence[Mapping[str, Any
 
 
 class _Reader:
-    """Reads one graph."""
-
     def __init__(
         self, view: AmrView, clauses: Clauses, facts: Sequence[Mapping[str, Any]], text: str
     ) -> None:
@@ -283,7 +281,6 @@ class _Reader:
         return False
 
     def _tense(self, head: int) -> str:
-        """Return the tense of the sentence that contains a clause."""
         view, spans = self._view, self._spans
         places = [spans[at] for at in view.subtree(head) if at in spans]
         if not places:
@@ -340,7 +337,7 @@ class _Reader:
         return self._noun(k, place)
 
     def _named_mention(self, k: int, place: tuple[int, int]) -> Mention | None:
-        """Return the mention of a name, without its titles; None if nothing is left."""
+        """Return the mention for a name, without titles such as "Mrs"; None if there are only titles."""
         view = self._view
         name = next((at for role, at in view.roles_out[k] if role == "name"), None)
         parts = [view.labels[at].strip('"') for at in view.descendants(name)] if name is not None else []
@@ -383,9 +380,9 @@ class _Reader:
         return self._tokens[start - 1] in words("before-address")
 
     def _is_proper(self, part: str) -> bool:
-        """Return whether a word of a name can be a name without the other words.
+        """Return whether a word of a name is a name itself: "Mary" in "Mrs Mary Smith", but not "Mrs".
 
-        Titles ("Mrs"), discourse markers, interjections ("Hi") and single letters cannot be names.
+        Titles, discourse markers, interjections ("Hi") and single letters are not names.
         """
         is_title = part in values("titles") or "title" in self._view.lexicon.classes_of(part)
         # Single letters, as in "L/C" and "J. Smith", are not names. Greetings are not names either, although
@@ -516,7 +513,7 @@ class _Reader:
         return "bare"
 
     def _has_possessive(self, token: int | None) -> bool:
-        """Return whether the word before a noun or before its modifier is a possessive pronoun."""
+        """Return whether one of the two words before a noun is a possessive pronoun, as in "my red car"."""
         before = self._tokens[max(0, token - 2) : token] if token is not None else []
         return any(values("determiners").get(word) == "possessive" for word in before)
 

@@ -311,8 +311,8 @@ def possessions(reading: Reading, references: References) -> Iterator[tuple[tupl
         if mention.kind != "noun" or owner is None:
             continue
         around = [one for one in reading.clauses if mention.position in view.subtree(one.head)]
-        # After "I sold my car", the speaker no longer has a car. "Imagine that I sold my car" claims nothing.
-        # Skip both.
+        # Skip clauses after which the speaker has no car any more ("I sold my car"), and clauses that claim
+        # nothing ("Imagine that I sold my car").
         ends = any(view.labels[at] in words("ending") for one in around[-1:] for at in view.subtree(one.head))
         if around and not ends and not around[-1].reported:
             yield (owner, mention.head), around[-1]

@@ -494,7 +494,7 @@ class Store(AbstractContextManager["Store"]):
 
     def _raising_version(self, work: Callable[[ManagedTransaction], T], transaction: ManagedTransaction) -> T:
         """Call ``work``. If it changed nodes or relationships, change the content version as well."""
-        results = _watch(transaction)
+        results = _record_results(transaction)
         done = work(transaction)
         if any(_changes_data(result.consume()) for result in results):
             self.change_version(transaction)
@@ -552,7 +552,6 @@ class Store(AbstractContextManager["Store"]):
                 raise abandoned.__cause__ or abandoned from None
 
     def _terminate(self, connection: str) -> None:
-        """Stop the query that runs on the connection with the given id."""
         # Ignore errors here. Usually they mean that the server is gone. Then the query fails as well, and its
         # error is reported.
         with suppress(DriverError, Neo4jError), self._driver.session(database=self._database) as session:
@@ -624,9 +623,8 @@ class Store(AbstractContextManager["Store"]):
                     now = time.monotonic()
                     failed = failed or now
                     since = self._silence(now) if isinstance(error, SILENCE) else failed
-                    # Stop retrying after a time limit, or if a cause is known, such as a full disk. If the
-                    # server does not answer, the limit counts from the first failed attempt of any thread of
-                    # this store.
+                    # Give up after a time limit, or if the cause is known, such as a full disk. If the server
+                    # does not answer, the time counts from the first failure in any thread of this store.
                     if now - since >= _patience(error) or self._trouble():
                         raise
                 # Randomize the pause, so that two conflicting transactions do not collide again.
@@ -636,8 +634,8 @@ class Store(AbstractContextManager["Store"]):
     def _silence(self, now: float) -> float:
         """Return the time at which a thread of this store first noticed that the server does not answer."""
         since = self._silent_since
-        # If `_silent_since` is older than `3 * SILENCE_SECONDS`, the server has probably answered in the
-        # meantime, so measure the time of silence from now.
+        # A time more than `3 * SILENCE_SECONDS` ago belongs to an earlier failure. The server has probably
+        # answered since then, so measure the silence from now.
         if since is None or now - since > 3 * SILENCE_SECONDS:
             since = self._silent_since = now
         return since
@@ -653,8 +651,8 @@ class Store(AbstractContextManager["Store"]):
             yield session
 
 
-def _watch(transaction: ManagedTransaction) -> list[Result]:
-    """Collect the results of all statements that a transaction runs from now on."""
+def _record_results(transaction: ManagedTransaction) -> list[Result]:
+    """Return a list to which the result of each further statement of a transaction is added."""
     results: list[Result] = []
     original = transaction.run
 

@@ -106,7 +106,7 @@ def content_version(store: Store) -> list[list[Any]]:
         store: An open store.
 
     Returns:
-        The rows of the query ``store/versions.cypher``, each as a list of its values.
+        The id and the token of each ContentVersion node, as the query ``store/versions.cypher`` returns them.
     """
     return [list(row.values()) for row in store.read(cypher_text("store/versions"))]
 
@@ -114,7 +114,7 @@ def content_version(store: Store) -> list[list[Any]]:
 def _digest(
     store: Store, selection: Selection, rows: Callable[[Store, Sequence[str]], Iterable[bytes]]
 ) -> str:
-    """Return a digest of the content version, the relations between words, and the rows of the dialogues."""
+    """Return a digest of the content version, the relations between words, and the result of ``rows``."""
     # Include the content version, which changes with each write of graphneg, so that every change of the
     # store changes the digest.
     version = content_version(store)

@@ -79,10 +79,10 @@ class CopiedContexts:
         return self._replies.get((dialogue, turn), ())
 
     def rows(self) -> list[Any]:
-        """Return the replies as rows for a snapshot.
+        """Return the replies as rows for a snapshot, which is a file of data about the whole corpus.
 
-        A row consists of a list of replies and a list of the contexts to which these replies are correct. A
-        context is a dialogue id and a turn index.
+        A row consists of two lists: replies, and the contexts for which these replies are correct. A context
+        is a dialogue id and a turn index.
         """
         places: defaultdict[tuple[str, ...], list[ContextKey]] = defaultdict(list)
         for place, texts in self._replies.items():
@@ -187,7 +187,7 @@ def _hash_of_set(words: Iterable[int]) -> int:
 
 
 class _Signatures:
-    """The signature bands of all contexts, in arrays to save memory. There can be millions of contexts."""
+    """The MinHash bands of all contexts. Arrays save memory, because there can be millions of contexts."""
 
     def __init__(self) -> None:
         self._bands, self._dialogues, self._turns = array("L"), array("L"), array("L")
@@ -254,9 +254,9 @@ def _correct_replies(dialogue: StoredDialogue, responses: Iterable[StoredRespons
 def _contexts_with_replies(
     dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]
 ) -> Iterator[tuple[int, _ContextSoFar]]:
-    """Yield the turn index of each reply and its context.
+    """Yield the turn index of each reply, and the words of its context (the turns before it).
 
-    All contexts are the same object. After each step, further turns are added to it.
+    The same context object is yielded each time, and then extended. So use it before the next iteration.
     """
     context, said = _ContextSoFar(), iter(dialogue.turns)
     held = next(said, None)

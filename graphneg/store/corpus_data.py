@@ -74,7 +74,7 @@ class StoredSnapshot:
         return [row for some in found for row in json.loads(some["rows"])]
 
     def require(self, part: str) -> None:
-        """Raise an error if the snapshot lacks a certain part.
+        """Raise an error if the snapshot lacks a part, such as ``shifts``.
 
         Args:
             part: A name in `PARTS`.
@@ -177,9 +177,10 @@ def has_whole_corpus(store: Store) -> bool:
 
 
 def require_part(store: Store, part: str) -> None:
-    """Raise `InputError` if the store was loaded from a snapshot that lacks a part.
+    """Raise `InputError` if the store has a snapshot without the given part.
 
-    A run that needs the part calls this function at its start, so that it does not fail after hours.
+    A snapshot is a file with data about the whole corpus, such as the counts of shifts. Call this function at
+    the start of a run that needs the part, so that the run does not fail after hours.
 
     Args:
         store: An open store.
@@ -211,11 +212,11 @@ def shared_content(store: Store, selection: Selection) -> str:
 
 
 def check_selection(store: Store, selection: Selection) -> None:
-    """Raise `InputError` for a selection that the store of a shard cannot resolve.
+    """Raise `InputError` if a store with only one shard of a corpus cannot find the selected dialogues.
 
-    The store of a shard does not record which shard it has, so the selection must specify the shard. The
-    selection must not have a limit, because the store does not know which dialogues come first in the whole
-    corpus. A store without a snapshot has the whole corpus and accepts every selection.
+    Such a store does not record which shard it has, so the selection must specify the shard. The selection
+    must not have a limit, because the store does not know which dialogues come first in the whole corpus. A
+    store without a snapshot has the whole corpus and accepts every selection.
 
     Args:
         store: An open store.

@@ -173,9 +173,9 @@ def dialogue_ids(
         store: An open store.
         selection: The selected dialogues.
         skip: Number of dialogues to skip at the start.
-        after: The property ``order`` of the last dialogue to skip; empty if it is not known. Unlike
-            ``skip``, it stays correct if dialogues are added before that dialogue. If both are given,
-            ``skip`` is only subtracted from the limit.
+        after: The property ``order`` of the last dialogue to skip; empty if it is not known. Prefer it to
+            ``skip``, which is wrong if dialogues were added in the meantime. If both are given, ``after``
+            determines the first dialogue, and ``skip`` is only subtracted from the limit.
         statement: The name of the shipped query that selects a page of ids.
         page: Number of ids that are read at a time.
 
@@ -183,8 +183,8 @@ def dialogue_ids(
         The ids of the dialogues.
     """
     if (shard := selection.shard) is not None:
-        # If the selection has a limit, the shard is a part of the first `limit` dialogues. These dialogues
-        # must be counted from the beginning, so start at the first dialogue and not at `after`.
+        # With a limit, the shard is a part of the first `limit` dialogues of the corpus. To count these
+        # dialogues, start at the first dialogue of the corpus and not at `after`.
         whole, start = replace(selection, shard=None), after if selection.limit is None else ""
         # Filter the ids here and not in the query: a hash of the id decides which shard a dialogue belongs
         # to, and the server cannot compute this hash.
@@ -262,7 +262,7 @@ def read_dialogues(store: QueryRunner, ids: Sequence[str]) -> list[StoredDialogu
         rows_by_turn = sorted(row["turns"], key=lambda turn: (turn[0], turn[4] != "penman", turn[4] or ""))
         turns: dict[int, StoredTurn] = {}
         for turn, speaker, text, amr, _, digest, foreign in rows_by_turn:
-            # Keep only the first row of each turn, which has the preferred graph.
+            # A turn has a row for each of its graphs. Keep the first row, which has the gold graph if any.
             turns.setdefault(turn, StoredTurn(turn, speaker, text, amr, digest, foreign is True))
         whole = tuple(turns.values())
         dialogues[row["id"]] = StoredDialogue(row["id"], row["corpus"], row["split"], whole)
@@ -374,7 +374,7 @@ class GraphCache:
         needed = sorted(set(ids))
         with self._lock:
             kept = {id: self._graphs[id] for id in needed if id in self._graphs}
-        # Treat a cached graph as unchanged if its current digest is not given.
+        # If the caller gives no digest for a cached graph, assume that the graph has not changed.
         graphs = {id: graph for id, (graph, digest) in kept.items() if digest == digests.get(id, digest)}
         missing = [id for id in needed if id not in graphs]
         graphs |= {graph.id: graph for graph in read_graphs(self._store, missing)} if missing else {}

@@ -144,13 +144,14 @@ def _folder_of_run_directories() -> Path:
 
 
 def _folder_of_archives() -> str:
-    """Return the folder for archives of Java classes; an empty string if there shall be no archive."""
-    # GRAPHNEG_JAVA may name a script, whose Java can change while the script does not.
+    """Return the folder for archives of Java classes; an empty string if no archive can be used."""
+    # GRAPHNEG_JAVA may name a script. If the script starts a newer Java, the script itself need not change,
+    # so an outdated archive would not be noticed.
     if os.environ.get("GRAPHNEG_JAVA"):
         return ""
     try:
         return str(private_folder(user_cache_path("graphneg") / "java"))
-    # An archive only makes the server start faster, so go on without it.
+    # Without an archive of Java classes, the server only starts more slowly, so ignore the error.
     except OSError:
         return ""
 
@@ -775,8 +776,8 @@ def served_directories() -> list[Path]:
 def _connect_to_supervisor(directory: Path, deadline: float) -> Membership | None:
     """Connect to the supervisor and wait for its server. Return None if no server runs or if it stops."""
     endpoint = read_endpoint(directory)
-    # A running server holds the lock. If the lock is free although the endpoint file exists, the server was
-    # killed.
+    # A running server holds the lock of the store. If the lock is free, the server was killed, and could not
+    # remove its endpoint file.
     if endpoint is None or _lock_is_free(directory):
         return None
     with contextlib.ExitStack() as opened, contextlib.suppress(OSError):

@@ -252,7 +252,7 @@ def _maps_numbers(value: Any) -> bool:
 def _check_keys(
     path: Path, where: str, found: Mapping[str, Any], known: set[str], kinds: set[str] | None
 ) -> None:
-    """Refuse a schema entry with a key that is not in ``known``, or with a type that is not in ``kinds``."""
+    """Refuse a schema entry if one of its keys is not in ``known``, or if its type is not in ``kinds``."""
     unknown = sorted(key for key, value in found.items() if key not in known and value)
     kind = found.get("type")
     if kinds is not None and not (isinstance(kind, str) and kind in kinds):
@@ -266,7 +266,7 @@ def _check_keys(
 
 
 def _quoted_first_key(value: Any) -> str:
-    """Quote the first key of a dict, for a message such as ``the trigger "notify"``; "" if it is no dict."""
+    """Return the first key of a dict in quotes, as in ``the trigger "notify"``; "" for any other value."""
     if isinstance(value, dict):
         return f" {as_json(min(cast('dict[str, Any]', value)))}"
     return ""
@@ -313,7 +313,7 @@ def _check_configuration(path: Path) -> None:
 def _entries_of_object(
     path: Path, owner: Mapping[str, Any], key: str
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the keys and values of ``owner[key]``, a JSON object whose values must be JSON objects."""
+    """Yield the keys and values of the JSON object ``owner[key]``. Refuse values that are not objects."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
         raise _damage_error(path, f"{as_json(key)} is not a JSON object")

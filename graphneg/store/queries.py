@@ -133,7 +133,7 @@ class NamedQuery:
             else:
                 kind = "a whole number of at least 0"
                 fits = whole_number(value, least=0) is not None
-            # Check only given values, not defaults.
+            # Defaults need no check, because they come from the query file.
             if name in parameters and not fits:
                 raise InputError(
                     f"the parameter {name!r} of the query {self.name} must be {kind}, not {value!r}"

@@ -180,9 +180,9 @@ def _check_plan(transaction: ManagedTransaction, query: str) -> None:
                 raise _procedure_refusal(procedure)
         elif kind not in _COMMANDS and _NOT_READING.search(kind):
             raise _write_refusal(query, kind)
-    # A query of type "r" reads. A query of type "s" changes the schema or the server, or only calls a server
-    # procedure such as dbms.components. So type "s" is allowed if the plan has a procedure call and all
-    # operators were accepted above.
+    # A query of type "r" only reads. A query of type "s" either changes the schema or the server, or calls a
+    # server procedure such as dbms.components. So accept type "s" only if the plan has a procedure call. The
+    # loop above has already refused plans with an operator that changes something.
     if not operators or not (summary.query_type == "r" or (summary.query_type == "s" and calls)):
         raise _write_refusal(query)
 
@@ -275,7 +275,7 @@ def _write_refusal(text: str, reason: str = "") -> OnlyReading:
     return OnlyReading("this query does not only read" + (f" ({reason})" if reason else ""))
 
 
-# The two words of the command TERMINATE TRANSACTIONS, with white space or comments between them.
+# Matches the command TERMINATE TRANSACTIONS, with white space or comments between the two words.
 _STOP = re.compile(r"TERMINATE(?:\s|/\*.*?\*/|//[^\r\n]*)+TRANSACTIONS?", re.IGNORECASE | re.DOTALL)
 _ESCAPE = re.compile(r"\\u+([0-9a-fA-F]{4})")
 
@@ -431,14 +431,14 @@ def called_procedures(query: str) -> Iterator[str]:
     for text in dict.fromkeys((query, _without_escapes(query))):
         tokens = [token for token in _TOKEN.finditer(text) if token.lastgroup != "skip"]
         for number, token in enumerate(tokens):
-            # Skip names: "n.call", ":Call" and "$call".
+            # In "n.call", ":Call" and "$call", the word is a name and does not call a procedure.
             is_name = number > 0 and tokens[number - 1][0] in {".", ":", "$"}
             if token[0].upper() == "CALL" and not is_name:
                 yield from _procedure_at(tokens, number + 1)
 
 
 def _procedure_at(tokens: Sequence[re.Match[str]], start: int) -> Iterator[str]:
-    """Yield the name of the procedure that begins with a token, if there is one."""
+    """Yield the procedure name after the word CALL, such as ``do.when``; nothing if "call" is a name."""
     # In "call = 1", in "call, n" and at the end of a query, "call" is a name. In "CALL (n) {", it begins a
     # subquery.
     if start == len(tokens) or tokens[start][0][0] in _NO_NAME:
@@ -449,8 +449,8 @@ def _procedure_at(tokens: Sequence[re.Match[str]], start: int) -> Iterator[str]:
         end += 2
     is_called = end < len(tokens) and tokens[end][0] == "(" and parts[0].upper() not in _AFTER_VARIABLE
     is_word = tokens[start].lastgroup in {"word", "quoted"}
-    # Yield a name with a dot ("do.when"), and any name before a parenthesis ("CALL eval('1 = 1')"). Skip an
-    # ordinary word, such as ORDER in "RETURN call ORDER BY n.x". Yield everything that is not a word, because
+    # Yield a name with a dot ("do.when"), and any name before a parenthesis ("CALL eval('1 = 1')"), but not
+    # another word, such as ORDER in "RETURN call ORDER BY n.x". Yield everything that is not a word, because
     # characters such as an invisible space could hide a name.
     if len(parts) > 1 or is_called or not is_word:
         yield ".".join(_without_backticks(part) for part in parts).lower()
@@ -468,13 +468,14 @@ def administration_command(query: str) -> str | None:
 
     All readers of an embedded store share an account, so ``SHOW TRANSACTIONS`` would show each reader the
     texts of the others' queries. The embedded server accepts SHOW only as the first word of a query or after
-    ``USE database``, in this spelling: it decodes no Unicode escapes outside strings.
+    ``USE database``. It decodes no Unicode escapes outside strings, so SHOW cannot be spelled differently.
 
     Args:
         query: The Cypher text.
 
     Returns:
-        The first two words in capitals; None if the query is another command, or reads.
+        The first two words in capitals. None for any other query, also for SHOW commands that are harmless,
+        such as ``SHOW INDEXES``.
 
     >>> administration_command("// all\nshow /* x */ transactions YIELD currentQuery")
     'SHOW TRANSACTIONS'
@@ -497,8 +498,8 @@ def called_functions(query: str) -> Iterator[str]:
     """Find the functions with a dot in their names that a query calls, such as ``text.join``.
 
     The server has a limit neither for the time that a function takes nor for the length of its result. The
-    server does not stop ``util.sleep``, so a few such queries could occupy all the queries that the pages
-    allow at the same time. ``text.random(2000000000)`` exhausts the server's memory. Functions without a dot
+    server does not stop ``util.sleep``, so a few queries with this function could block all further queries
+    from the web pages. ``text.random(2000000000)`` exhausts the server's memory. Functions without a dot
     belong to Cypher. None of them waits or makes a long text from a number.
 
     Args:
@@ -535,7 +536,9 @@ def _is_sign(character: str) -> bool:
 
 
 def is_listed_function(name: str) -> bool:
-    """Return whether a function of the embedded server neither waits nor makes a result of any length.
+    """Return whether a function of the embedded server is harmless.
+
+    A harmless function does not wait, and the length of its result is limited.
 
     Args:
         name: Name of the function, as `called_functions` yields it. The name of a procedure that only reads

@@ -40,10 +40,10 @@ def cypher_text(name: str) -> str:
 
 @cache
 def shipped_texts() -> Mapping[str, str]:
-    """Return the texts of all shipped transforms and named queries, mapped to the texts that are sent.
+    """Return all shipped transforms and named queries without comment lines, keyed by their full text.
 
-    The sent texts have no comment lines, because the embedded server parses a query each time it runs,
-    and comments are up to two thirds of a query. The keys also contain the texts that are sent.
+    Queries are sent without comment lines, because the embedded server parses a query each time it runs,
+    and comments are up to two thirds of a query. Each text without comment lines is also a key.
     """
     # `Store.query_read` runs the shipped queries in the folders transforms and explore, and does not check
     # them for unsafe commands. The queries in other folders are never passed to it.
@@ -195,15 +195,14 @@ def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[st
     Args:
         transaction: An open transaction.
         text: The Cypher text of the statement.
-        parameters: Values of the statement's parameters. Lists are copied, and the copies are emptied when
-            the result is read.
+        parameters: Values of the statement's parameters. The caller's lists are not changed.
 
     Returns:
         The statement that was sent, which provides its result.
     """
-    # Copy the lists into objects that can be emptied when the result has been read. The driver's transaction
-    # and results form a reference cycle that includes the parameters. Without emptying, ten thousand rows
-    # could stay in memory until the garbage collector finds the cycle.
+    # Copy the lists into objects that are emptied when the result has been read. The driver's transaction and
+    # results refer to each other and to the parameters. If the lists were not emptied, ten thousand rows
+    # could stay in memory until the garbage collector finds this cycle.
     named = {
         name: _Rows(cast("list[Any]", value)) if isinstance(value, list) else value
         for name, value in parameters.items()
@@ -284,7 +283,7 @@ MOST_RESULT_SIZE = 10_000_000
 
 
 def _size(value: Any) -> int:
-    """Return the number of characters in the strings of a nested value, plus the number of other values."""
+    """Return the size of a nested value: the characters of its strings, plus 1 for each other value."""
     size = 0
     # Use a stack instead of recursion, because the results of a user's query may be nested deeply.
     waiting: list[Any] = [value]

@@ -46,7 +46,7 @@ def is_stopped(process: int) -> bool:
 
 @contextmanager
 def watched(java: int, port: int) -> Generator[None]:
-    """Watch a server during the block, and shut down this process's connections to it if it is stopped.
+    """Watch a server during the block. Shut down the connections to it if it is suspended (SIGSTOP).
 
     Args:
         java: The process id of the server.

@@ -85,8 +85,8 @@ def stoppable(
         transaction: The transaction of the query.
         terminate: Function that stops the query on the connection with the given id. It is called from
             another thread.
-        runaway: Function that is called if the query still runs `GRACE_SECONDS` after it was stopped, again
-            and again until the query ends.
+        runaway: Function that is called if the query still runs `GRACE_SECONDS` after it was stopped. It is
+            called repeatedly until the query ends.
         seconds: Seconds after which the query is stopped; None for no limit.
         cancellation: Object with which another thread can stop the query; None if no thread needs to.
 
@@ -111,7 +111,7 @@ def stoppable(
         if cancellation:
             cancellation.connect(watch.stop)
         yield
-    # DriverError occurs if the server itself was ended because this query could not be stopped.
+    # If the server cannot stop the query, the server itself is ended. Then the driver raises DriverError.
     except (Neo4jError, DriverError) as error:
         if isinstance(error, Neo4jError) and (error.code or "").startswith(TIMED_OUT):
             raise QueryStopped(f"no answer in {seconds:g} s") from error

@@ -131,7 +131,7 @@ flags that they do not know."""
 
 
 def main() -> int:
-    """Run the server of one store directory until its last user has left.
+    """Run the server of one store directory until no process uses it any more.
 
     If a process id is given as the command-line argument, the program runs as a watchdog instead: it kills
     that process when the supervisor dies.
@@ -174,8 +174,8 @@ def run_directory(runs: Path, lock: os.stat_result) -> Path:
     Returns:
         The path of the run directory, which exists only while a server runs or after it has failed.
     """
-    # Derive the name from the boot id, too, because devices may have different numbers after a restart of the
-    # machine.
+    # Include the boot id in the name of the directory. After a restart of the machine, the same device number
+    # can belong to another device.
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -185,11 +185,11 @@ def run_directory(runs: Path, lock: os.stat_result) -> Path:
 
 
 def is_at(path: Path, known: os.stat_result) -> bool:
-    """Return whether a path still refers to the file for which ``stat`` returned ``known`` earlier.
+    """Return whether a path still refers to the same file as before.
 
     Args:
         path: The path.
-        known: The earlier result of ``stat``.
+        known: The result of ``stat`` for the file at an earlier time.
 
     Returns:
         False if the file is gone or was replaced by another file.
@@ -290,7 +290,7 @@ class Supervisor:
         return is_awaited and self._has_directory()
 
     def _has_directory(self) -> bool:
-        """Return whether the store directory has been neither moved nor removed."""
+        """Return whether the store directory still exists at its path."""
         return is_at(self._directory / LOCK, self._lock)
 
     def _ask_to_stop(self, *_: object) -> None:
@@ -324,7 +324,7 @@ class Supervisor:
                 self._users[connection] = (self._users[connection] + data)[-64:]
 
     def _accept_user(self, connection: socket.socket, data: bytes) -> None:
-        """Accept a process as a user if it has sent the correct token. Otherwise close its connection."""
+        """Let a process use the server if it has sent the correct token. Otherwise close its connection."""
         self._pending[connection] += data
         if b"\n" not in self._pending[connection] and len(self._pending[connection]) < 256:
             return
@@ -360,7 +360,7 @@ class Supervisor:
             connection.close()
 
     def _find_bolt_port(self) -> None:
-        """Search the log for the port of the server, and send the port to the users that wait for it."""
+        """Search the log for the port of the server, and send the port to the processes that wait for it."""
         if match := LISTENING.search((self._run / LOG).read_bytes()):
             self._bolt_port = int(match[1])
             for user in self._users:
@@ -421,7 +421,7 @@ class Supervisor:
             shutil.rmtree(self._run, ignore_errors=True)
 
     def _tend_archive(self, archive: Path) -> None:
-        """Make the archive if Java has made a recording, and remove an archive with which Java crashes."""
+        """Make the archive of Java classes if Java ended normally. Remove it if Java crashed at its start."""
         with contextlib.suppress(OSError):
             if not self._bolt_port and self._java.returncode in CRASHED:
                 archive.unlink(missing_ok=True)
@@ -548,7 +548,7 @@ def _start_watchdog(pid: int) -> subprocess.Popen[bytes] | None:
 
 
 def _watch(pid: int) -> int:
-    """Wait until the supervisor ends, and kill Java if the supervisor was killed. Return the exit status."""
+    """Wait until the supervisor process ends. If it was killed, kill Java. Return the exit status."""
     # The supervisor keeps standard input open. It writes "done" before it exits normally. If it is killed,
     # the input ends without this word.
     if sys.stdin.buffer.read() != b"done":
