@@ -76,8 +76,8 @@ def state_answer(source: SentenceDraft, k: int) -> None:
     """
     if not _order_as_statement(source, k):
         raise RealisationError("unsupported-edit", "only a yes/no question can be turned into a statement")
-    # "Did you buy any apples?" becomes "You bought some apples." "Have you ever been there?" becomes "You have
-    # been there."
+    # "Did you buy any apples?" becomes "You bought some apples." "Have you ever been there?" becomes
+    # "You have been there."
     use_affirmative_words(source, 0)
     source.tokens.append(Token(".", "EN"))
 
