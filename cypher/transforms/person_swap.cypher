@@ -19,7 +19,9 @@
 //   nobody says "You hope so".
 // - An edit is only for negatives of whole dialogues if the changed response could still be right: only a possessor
 //   changes ("my brother"), or the clause says what somebody can or may do. The same applies if "we" stays beside
-//   swapped pronouns, because such a response reads badly: "You called while we waited".
+//   swapped pronouns, because such a response reads badly: "You called while we waited". It also applies to responses
+//   that do not answer a question or that ask one: nobody tells other people about themselves without being asked ("You
+//   are happy that I like it"), or asks them about oneself ("What did my trainer tell me?").
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -44,7 +46,9 @@ WITH dialogue, t.amr AS amr, t.top AS top, t.nodes AS nodes, t.pronouns AS prono
        // The question is about something that its speaker can do: "How may I help you?"
        AND any(n IN previous.nodes WHERE 'serving' IN n.classes
          AND any(p IN previous.pronouns WHERE p.parent = n.position AND p.role = 'ARG0'
-           AND p.concept IN ['i', 'we']))] AS offers
+           AND p.concept IN ['i', 'we']))] AS offers,
+     [previous IN turns WHERE previous.turn = t.turn - 1
+       AND (previous.top.only_questions OR previous.top.question_sentences IS NOT NULL)] AS questions
 WHERE
   // Skip orders. In "Call me", "I" and "you" would have to change together, but no word expresses the "you".
   top.has_imperative IS NULL
@@ -58,7 +62,7 @@ WHERE
     AND any(p IN pronouns WHERE p.parent = n.position AND p.role = 'ARG0' AND p.concept = 'you'))
   // Skip replies to offers: after "How may I help you?", "I lost my bag" would become "You lost your bag".
   AND size(offers) = 0
-WITH dialogue, amr, top, pronouns, [n IN pronouns WHERE n.concept <> 'we'] AS singular
+WITH dialogue, amr, top, pronouns, size(questions) > 0 AS answers, [n IN pronouns WHERE n.concept <> 'we'] AS singular
 WITH dialogue, amr,
      // "We are late" becomes "You are late". "We" is changed only if there is no "I" and no "you".
      CASE WHEN size(singular) > 0 THEN singular ELSE pronouns END AS changed,
@@ -71,6 +75,11 @@ WITH dialogue, amr,
        // If no pronoun is an argument of a predicate, only possessors change: "My brother came" becomes "Your brother
        // came", which may still be correct.
        OR NOT any(n IN singular WHERE n.person_role = 'actor')
+       // The response does not answer a question: after "The garden is wonderful!", "You are happy that I like it" is
+       // silly.
+       OR NOT answers
+       // The response asks something: "What tips did my trainer give me?" is silly, too.
+       OR top.only_questions OR top.question_sentences IS NOT NULL
        THEN 'dialogue' END AS target,
      // Give a high score to utterances in which many of the pronouns are arguments of predicates.
      size([n IN pronouns WHERE n.person_role = 'actor']) AS score

@@ -49,6 +49,8 @@ UNWIND [n IN nodes WHERE
   AND (n.position = n.node.sentence_top OR n.node.main_clause IS NULL)
   // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
+  // "This is Kim" and "I'm Tina": nobody denies their own name.
+  AND coalesce(n.node.kind, '') <> 'person'
   AND (
     // "She doesn't love it" has a negation that can be dropped.
     n.node.negation_position IS NOT NULL
@@ -101,14 +103,12 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
      top.amr + CASE WHEN way.append THEN 'snt' ELSE '' END
        + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + way.antonym AS site,
      CASE
+       // If the copy is added to a turn, use the edit only in whole dialogues. As a response, it would be silly, because
+       // the other sentences of the turn still answer the context: "I will help you with that. You don't need rice."
+       WHEN way.append THEN 'dialogue'
        // If the copy replaces a whole turn, use the edit only to make wrong responses: the new turn no longer answers
        // the context.
-       WHEN NOT way.append THEN 'response'
-       // An antonym from ConceptNet contradicts less reliably than a negation, so it is used in whole dialogues only.
-       WHEN way.antonym <> '' THEN 'dialogue'
-       // If a response is long, or contains a question or an order, it still answers the context after a sentence
-       // is added. The edited response may therefore be correct, so such an edit is for whole dialogues only.
-       WHEN top.asked_roles IS NOT NULL OR top.has_imperative OR top.subtree_last > 15 THEN 'dialogue'
+       ELSE 'response'
      END AS target
 
 // Step 4: make the edits.

@@ -253,7 +253,7 @@ ALL = Recipe(
             ),
             120,
         ),
-        "request_claim": 48, "self_contradiction": 16, "negated_claim": 16, "question_claim": 20,
+        "request_claim": 48, "self_contradiction": 8, "negated_claim": 10, "question_claim": 24,
         "person_swap": 8,
         **dict.fromkeys(
             (
@@ -264,7 +264,7 @@ ALL = Recipe(
         ),
         # This transform has the lowest weight: only a quarter of its replies are about the people and things
         # of the conversation.
-        "topical_statement": 1,
+        "topical_statement": 2,
     },
 )  # fmt: skip
 """One edit by any transform except ``role_claim``. The transforms cover the error categories of Gupta et al.

@@ -47,6 +47,8 @@ from graphneg.decoders.surface.operations.restating import (
     ask_for,
     contract_like,
     correct_changed_sentence,
+    cut_asides,
+    cut_openings,
     exchange_speakers,
     keep_claim,
     keep_sentence,
@@ -326,6 +328,10 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources, edited: Sent
         raise RealisationError("unclear-clause", "the sentence to repeat is incomplete")
     if copied_by.role is not None or any(edit.op != "set" for edit in copy):
         refuse_dependent_sentence(source)
+    # "Hi Ron, I need your help, you know" becomes "I need your help", which can be said later.
+    if copied_by.role is None and copy:
+        cut_openings(source)
+        cut_asides(source)
     if any((edit.op, edit.role, edit.value) == ("add", "polarity", "-") for edit in copy):
         refuse_indefinite(source)
     before = source.finish()
