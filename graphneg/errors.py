@@ -32,7 +32,7 @@ class StoreError(GraphnegError):
 
 
 class OnlyReading(StoreError):
-    """A query that may only read tries to write, to load a file, or to change the server."""
+    """A read-only query tries to write, to load a file, or to change the server."""
 
 
 class QueryStopped(StoreError):

@@ -241,9 +241,9 @@ def private_folder(path: Path) -> Path:
         The same path.
 
     Raises:
-        UnsafeFileError: The path is a link or not a folder, or it belongs to another user. For root, the
-            parent folder must not belong to another user either. This can happen, because ``sudo`` may keep
-            the HOME of the user who called it.
+        UnsafeFileError: The path is a link or not a folder, or it belongs to another user. If root runs the
+            program, the error is also raised if the parent folder belongs to another user, for example
+            because ``sudo`` has kept the HOME of the user who called it.
     """
     user = _effective_user_id()
     # Root could create the folder in a folder of another user. Refuse this, because that user could replace

@@ -238,7 +238,7 @@ class _Facts:
         """Return the properties that describe the whole graph. They are stored in its top node."""
         mentions = self.view.graph.mentions
         # The transform ``subtree_deletion`` deletes the branches below the top node. It must not delete all
-        # of them if the top is mentioned again in the graph or mentions another node.
+        # of them if one is a mention of another node, or if the top is mentioned again in the graph.
         tied = any(0 in (mention.parent, mention.target) for mention in mentions)
         sentences = [
             child.position for child in self.view.children[0] if (child.role or "").startswith("snt")

@@ -512,7 +512,7 @@ class Nouns:
         return of, words
 
     def _number(self, k: int) -> tuple[str, str] | None:
-        """Return the type and the digits of a number; None for a node that cannot be swapped as a number."""
+        """Return the type and the digits of a number that an edit may replace; None for other nodes."""
         view, (_, _, _, _, value, up, role, *_) = self._view, self._view.nodes[k]
         if up is None or role not in ("quant", "value") or not re.fullmatch("[0-9]+", value or ""):
             return None

@@ -297,7 +297,7 @@ def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]
     asked: dict[str, dict[str, StoredDialogue]] = {}
     for slot in slots:
         # If a negative still needs two edits, the first transforms of the next two groups will be tried in
-        # any case. So run both queries in the same round.
+        # any case. So run the queries of both transforms in the same round.
         for name in (group[0] for group in slot.groups[: slot.amount - slot.applied]):
             if slot.dialogue.id not in known.get(name, {}):
                 asked.setdefault(name, {})[slot.dialogue.id] = slot.dialogue

@@ -82,6 +82,6 @@ def frames_of(voice: str) -> tuple[str, ...]:
         voice: Who said the repeated sentence: ``own`` (the speaker of the reply) or ``other``.
 
     Returns:
-        The names in the order of the table.
+        The names, such as "check" and "why", in the order of the rows of ``reply_frames.tsv``.
     """
     return tuple(name for name, of in _frames() if of == voice)

@@ -61,8 +61,8 @@ NAMES: dict[str, tuple[str, ...]] = {
             utteranceno utterancenumber messageidx messageindex uttno uttnum uttnumber uttidx uttindex
             utterancenum msgidx msgindex
         """,
-        # Names of people, such as "author", are preferred to kinds of people, such as "author_type".
-        # Otherwise, two agents who answer the same ticket would be one speaker.
+        # A column with the name of a person ("author") is preferred to a column with a kind of person
+        # ("author_type"). Otherwise, two agents who answer the same ticket would be one speaker.
         "speaker": """
             speaker speakername speakerid speakeridx speakers role from author authorname authorid
             senderdisplayname sender senders sendername senderfullname sourcename senderid participant

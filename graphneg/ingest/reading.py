@@ -658,7 +658,7 @@ class JsonCursor:
                 raise ItemError("the value is not closed")
 
     def _more(self) -> bool:
-        """Double the length of the unread text in memory. Return False at the end of the document."""
+        """Read as much text from the file as is waiting in memory. Return False at the end of the file."""
         pending = len(self._text) - self._at
         if self._ended or pending > LARGEST_ITEM:
             return False

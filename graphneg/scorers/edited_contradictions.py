@@ -168,7 +168,7 @@ def graph_made(
 
 
 class Sentences:
-    """The sentences in negatives from which training data can be made.
+    """Sentences of negatives that can be used as training data.
 
     Attributes:
         contradictions: The statements and their contradictions, without duplicates.

@@ -258,8 +258,8 @@ class KeywordGenerator(WritingGenerator):
         """Let the model write texts for each missing negative. Add usable texts to ``texts``, best first."""
         prompts: list[Prompt] = []
         for pending in all_pending:
-            # The id contains the number of the prompt for this negative (`draw`), so that each prompt has
-            # other keywords.
+            # The keywords are chosen by this id. It contains the number of the attempt, so that each attempt
+            # uses other keywords.
             id = f"{pending.id}/{draw}"
             between = (self._options.min_keywords, self._options.max_keywords)
             pending.words = drawn(pending.keywords, between, seed, id, pending.context.text)

@@ -331,6 +331,6 @@ def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
 
 
 def learned_revisers() -> tuple[LearnedReviser, ...]:
-    """Return the reviser with the trained models; an empty tuple if the package has no model files."""
+    """Return a tuple of one reviser, which uses the trained models. Without model files, it is empty."""
     folder = files("graphneg.parsers.dependency").joinpath("data", "learned")
     return (LearnedReviser(folder),) if folder.joinpath("VERSION").is_file() else ()

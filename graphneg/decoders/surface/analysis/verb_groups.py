@@ -249,7 +249,7 @@ def _retag_order(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
 
 
 def _finite(tokens: Tokens, index: int) -> VerbGroup:
-    """Return the group of the finite verb at an index, which may precede its subject."""
+    """Return the verb group that begins with the finite verb at an index: *has gone*, or *has he gone*."""
     group, token, before = VerbGroup("finite", [index], tokens), tokens[index], tokens.get(index - 1)
     if before.tag in _STARTS and (negated := _negative_imperative(tokens, index, ("VB", "VBP", "AX"))):
         return negated

@@ -380,8 +380,7 @@ def is_adjectival(concept: str, word: str) -> bool:
         word: The adjective, for example *clean*.
 
     Returns:
-        True if PropBank lists the adjective as an alias of the frame, or does not list a verb with the same
-        spelling as an alias. False for *close*, which PropBank lists only as the verb of ``close-01``.
+        False if PropBank lists the word only as a verb of the frame: *close* for ``close-01``. Otherwise True.
 
     Example:
         >>> is_adjectival("clean-04", "clean"), is_adjectival("close-01", "close")
