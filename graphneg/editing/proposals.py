@@ -542,8 +542,8 @@ class Proposal:
     @property
     def copied(self) -> frozenset[tuple[str, str]]:
         """The subtrees that the edits copy, as pairs of a graph id and the position of the top node."""
-        sources = ((row.get("from_amr"), str(row.get("from_position"))) for row in self.rows)
-        return frozenset((amr, position) for amr, position in sources if amr is not None)
+        sources = ((row.get("from_amr"), row.get("from_position")) for row in self.rows)
+        return frozenset((amr, str(position)) for amr, position in sources if amr is not None)
 
     @property
     def graphs(self) -> frozenset[str]:

@@ -690,6 +690,10 @@ def _run_eagerly(
         return send_text(transaction, text, parameters or {}).fetch_all(most)
 
 
+# Types of values that contain no other values.
+_PLAIN = frozenset({str, int, float, bool, bytes, type(None)})
+
+
 def _refuse_deep(value: Any) -> None:
     """Raise `RecursionError` for lists and maps that are nested deeper than any server accepts."""
     # The driver would send values that are nested too deeply, and the server would fail in unexpected ways.
@@ -700,7 +704,9 @@ def _refuse_deep(value: Any) -> None:
         if not level:
             return
         parts = [part.values() if isinstance(part, Mapping) else part for part in level]
-        level = [one for part in parts for one in part if isinstance(one, Mapping | list | tuple)]
+        # Most values are texts and numbers, and the check of the type is much faster than `isinstance`.
+        nested = [one for part in parts for one in part if type(one) not in _PLAIN]
+        level = [one for one in nested if isinstance(one, Mapping | list | tuple)]
     raise RecursionError("nested too deeply")
 
 

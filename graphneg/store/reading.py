@@ -28,7 +28,7 @@ import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from neo4j import Driver, ManagedTransaction, ResultSummary
@@ -72,7 +72,14 @@ def accept_listed_procedures(transaction: ManagedTransaction, text: str) -> str:
             ``CALL do.when(true, $q, '', {})`` runs the query that the parameter contains. Or the query calls
             a function such as ``util.sleep`` that is not known to be harmless, or is an administration
             command such as ``SHOW TRANSACTIONS``.
-    """  # noqa: DOC501
+    """  # noqa: DOC502
+    return _checked_text(text)
+
+
+# A run uses the same few queries thousands of times.
+@lru_cache(maxsize=256)
+def _checked_text(text: str) -> str:
+    """Check a query as described in `accept_listed_procedures`, and return the text to run."""
     if command := administration_command(text):
         raise OnlyReading(
             f"{command} is an administration command, and only reading is allowed here; SHOW CONSTRAINTS, "
@@ -280,6 +287,7 @@ _STOP = re.compile(r"TERMINATE(?:\s|/\*.*?\*/|//[^\r\n]*)+TRANSACTIONS?", re.IGN
 _ESCAPE = re.compile(r"\\u+([0-9a-fA-F]{4})")
 
 
+@lru_cache(maxsize=256)
 def stops_queries(query: str) -> bool:
     """Return whether a query may contain the command ``TERMINATE TRANSACTIONS``.
 
@@ -370,6 +378,7 @@ def without_comments(query: str) -> str:
     return " ".join(token[0] for token in _TOKEN.finditer(query) if token.lastgroup != "skip")
 
 
+@lru_cache(maxsize=256)
 def write_clause(query: str) -> str | None:
     """Return the first clause of a query that seems to write.
 

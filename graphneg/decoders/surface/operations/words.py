@@ -380,7 +380,8 @@ def is_adjectival(concept: str, word: str) -> bool:
         word: The adjective, for example *clean*.
 
     Returns:
-        False if PropBank lists the word only as a verb of the frame: *close* for ``close-01``. Otherwise True.
+        False if PropBank lists the word only as a verb of the frame, such as *close* for ``close-01``.
+        Otherwise True.
 
     Example:
         >>> is_adjectival("clean-04", "clean"), is_adjectival("close-01", "close")
