@@ -318,7 +318,7 @@ class TestTheSchemaOfAStore:
             del content["types"][name]
         schema.write_text(json.dumps(content))
         said = refusal(copy)
-        assert f"no type for the records in \"{min(types)}_0.*.bucket\"" in said
+        assert f'no type for the records in "{min(types)}_0.*.bucket"' in said
 
     @pytest.mark.parametrize("name", ["new.0.65536.v0.bucket", "txlog_0.wal"])
     def test_a_sparse_file_beside_the_schema_is_refused(self, sent: Path, name: str) -> None:
