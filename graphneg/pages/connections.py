@@ -32,6 +32,9 @@ PATIENCE_SECONDS = 1.0
 """Minimum number of seconds that the server waits for a complete request, or for a response to be read,
 before the connection may be closed to make room for another connection.
 """
+FAIR_RATIO = 2
+"""If the address with the most connections has at least this many times as many as the address of a new
+connection, one of them is closed at once, without waiting for `PATIENCE_SECONDS`."""
 HEAD_SECONDS = 10.0
 """Maximum number of seconds until the headers of a request have arrived, counted from the start of the
 connection or from the end of the previous response."""
@@ -169,17 +172,28 @@ class LimitedProtocol(H11Protocol):
         # If this address has too many connections, close one of these and not a connection of another
         # visitor.
         if len(same_address) >= MOST_OF_ONE:
-            return self._close_longest_waiting(same_address)
+            return self._close_longest_waiting(same_address, PATIENCE_SECONDS)
         if len(others) >= MOST:
             # If all addresses together have too many connections, close a connection of the address that has
             # the most connections. This address is probably an attacker's.
-            commonest = Counter(one.key for one in others).most_common(1)[0][0]
-            return self._close_longest_waiting([one for one in others if one.key == commonest])
+            commonest, amount = Counter(one.key for one in others).most_common(1)[0]
+            # A few attackers could open new connections so fast that none of them becomes old enough to be
+            # closed. So do not wait if this visitor has far fewer connections than they have.
+            patience = 0.0 if amount >= FAIR_RATIO * (len(same_address) + 1) else PATIENCE_SECONDS
+            return self._close_longest_waiting([one for one in others if one.key == commonest], patience)
         return True
 
-    def _close_longest_waiting(self, among: list[LimitedProtocol]) -> bool:
-        """Close the connection on which the server has waited longest. Return False if none may be closed."""
-        last = self.loop.time() - PATIENCE_SECONDS
+    def _close_longest_waiting(self, among: list[LimitedProtocol], patience: float) -> bool:
+        """Close the connection on which the server has waited longest.
+
+        Args:
+            among: The connections of which one may be closed.
+            patience: Minimum number of seconds for which the server must have waited.
+
+        Returns:
+            Whether a connection was closed.
+        """
+        last = self.loop.time() - patience
         waiting = [one for one in among if one.waiting_since <= last]
         # If the server waits on none of the connections, close one whose visitor is not logged in.
         waiting = waiting or [one for one in among if not one.has_session and one._opened <= last]

@@ -335,9 +335,18 @@ def explain_exit(directory: Path) -> str:
         directory: A store directory.
 
     Returns:
-        A text for an error message. It says that the disk is full, or quotes the relevant lines of the log.
+        A text for an error message. It says that the disk is full or that the schema of the database is
+        damaged, or quotes the relevant lines of the log.
     """
-    return FULL if _is_full(directory) else log_reason(_log_of(directory))
+    if _is_full(directory):
+        return FULL
+    log = _log_of(directory)
+    if log and log.exists() and (reset := supervisor.SCHEMA_RESET.search(log.read_bytes())):
+        reason = reset["reason"].decode(errors="replace")[:_LONGEST_REASON]
+        return (
+            f"it can't read the schema.json of the database ({reason}): restore it from a copy of the store"
+        )
+    return log_reason(log)
 
 
 def _is_full(directory: Path) -> bool:

@@ -124,14 +124,14 @@ def _check_pages(database: Path) -> None:
     # and the engine completes them from the log.
     if any(name.endswith(_WRITTEN_AHEAD) for name in names):
         return
-    found: set[tuple[str, str]] = set()
+    found: dict[tuple[str, str], int] = {}
     for name in names:
         if (parts := _PAGED.fullmatch(name)) is None:
             continue
         path, size = database / name, int(parts["size"])
-        found.add((parts["kind"], parts["name"]))
         with open(path, "rb", opener=untrusted_opener) as file:
             start, length = file.read(_HEAD), os.fstat(file.fileno()).st_size
+        found[parts["kind"], parts["name"]] = length
         if size and length % size:
             raise _damage_error(
                 path, f"its {length:,} bytes are not a multiple of {size:,}, its size of a page"
@@ -147,11 +147,19 @@ def _check_pages(database: Path) -> None:
         raise _damage_error(path, "it is missing")
     if not any(kind == "dict" for kind, _ in found):
         raise _damage_error(database, "its dictionary, 'dictionary.*.dict', is missing")
+    used: set[str] = set()
     for _, details in _entries_of_object(path, _read_object(path), "types"):
         buckets = details.get("buckets")
         for bucket in cast("list[Any]", buckets) if isinstance(buckets, list) else ():
             if ("bucket", str(bucket)) not in found:
                 raise _damage_error(database, f"the file {as_json(f'{bucket}.*.bucket')} is missing")
+            # The engine stores the relationships of the nodes in a bucket in two more files.
+            used.update((f"{bucket}", f"{bucket}_out_edges", f"{bucket}_in_edges"))
+    for (kind, name), length in sorted(found.items()):
+        # The engine ignores the records of a bucket that no type of the schema uses, and graphneg would find
+        # an incomplete graph. An empty bucket is accepted: a killed server may have left it.
+        if kind == "bucket" and length and name not in used:
+            raise _damage_error(path, f"it has no type for the records in {as_json(f'{name}.*.bucket')}")
 
 
 def _is_sparse(status: os.stat_result) -> bool:

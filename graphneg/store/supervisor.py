@@ -111,6 +111,10 @@ ABANDONED_SECONDS = 86_400.0
 """Age in seconds from which the run directory of a killed server is removed."""
 LISTENING = re.compile(rb"BOLT connections on \S*:(\d+)")
 """Pattern of the log line that contains the port of the server."""
+SCHEMA_RESET = re.compile(rb"Error on loading schema\. The schema will be reset\s+(?P<reason>[^\r\n]*)")
+"""Pattern of the log lines that the server writes if it could read only a part of ``schema.json``. The server
+continues without the rest. Types, relationships and indexes are then missing, and the next change of the
+schema overwrites the file."""
 ENDED = (0, 128 + signal.SIGTERM)
 """Exit statuses of Java if it has ended properly. The second one follows a request to stop."""
 CRASHED = tuple(-number for number in (signal.SIGABRT, signal.SIGSEGV, getattr(signal, "SIGBUS", 0)))
@@ -247,6 +251,7 @@ class Supervisor:
         self._leaving: list[socket.socket] = []
         self._stop_asked = False
         self._is_late = False
+        self._has_lost_schema = False
         self._seen_user = False
         self._warm_until = 0.0
         self._bolt_port = 0
@@ -282,7 +287,7 @@ class Supervisor:
         now = time.monotonic()
         age = now - self._started
         self._is_late = not self._bolt_port and age > LISTENING_SECONDS
-        if self._stop_asked or self._is_late:
+        if self._stop_asked or self._is_late or self._has_lost_schema:
             return False
         if self._users:
             return True
@@ -361,7 +366,12 @@ class Supervisor:
 
     def _find_bolt_port(self) -> None:
         """Search the log for the port of the server, and send the port to the processes that wait for it."""
-        if match := LISTENING.search((self._run / LOG).read_bytes()):
+        log = (self._run / LOG).read_bytes()
+        # The server loads the schema before it opens the port. So if it could not read the schema, no user
+        # has connected yet, and nothing was overwritten.
+        if SCHEMA_RESET.search(log):
+            self._has_lost_schema = True
+        elif match := LISTENING.search(log):
             self._bolt_port = int(match[1])
             for user in self._users:
                 _send_line(user, b"%d\n" % self._bolt_port)
@@ -385,14 +395,14 @@ class Supervisor:
     def _stop(self) -> None:
         """Accept no further connections, and stop the Java server."""
         # If the store directory has been removed, kill Java. A normal exit, in which Java closes its files,
-        # would be useless.
+        # would be useless. If Java has lost the schema, a normal exit could overwrite the schema file.
         is_there = self._has_directory()
-        has_failed = self._is_late or self._java.poll() is not None
+        has_failed = self._is_late or self._has_lost_schema or self._java.poll() is not None
         (self._run / ENDPOINT).unlink(missing_ok=True)
         self._listener.close()
         for connection in self._pending:
             connection.close()
-        if is_there:
+        if is_there and not self._has_lost_schema:
             self._java.terminate()
         else:
             self._java.kill()

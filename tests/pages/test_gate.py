@@ -493,6 +493,20 @@ class TestUnreadResponses:
                 assert other.recv(12) == b"HTTP/1.1 200"
             assert received(outside) < 8_000_000 <= received(inside)
 
+    @pytest.mark.skipif(sys.platform == "darwin", reason="macOS has only the address 127.0.0.1")
+    def test_addresses_with_many_new_connections_do_not_shut_out_others(
+        self, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(connections, "MOST", 8)
+        with ExitStack() as stack:
+            for number in range(8):
+                source = (f"127.0.2.{number % 2 + 1}", 0)
+                opened = stack.enter_context(socket.create_connection(address, 20, source))
+                opened.sendall(b"GET /small HTTP/1.1\r\nHost: a")
+            with socket.create_connection(address, 20, ("127.0.9.9", 0)) as other:
+                other.sendall(b"GET /small HTTP/1.1\r\nHost: a\r\n\r\n")
+                assert other.recv(12) == b"HTTP/1.1 200"
+
     @pytest.mark.parametrize("body", [b"5\r\nwords_zz\r\n", b"zz\r\n", b"f" * 40])
     def test_a_malformed_body_after_the_response_ends_the_connection_without_a_traceback(
         self, address: tuple[str, int], body: bytes, caplog: pytest.LogCaptureFixture

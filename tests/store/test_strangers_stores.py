@@ -281,6 +281,45 @@ class TestTheSchemaOfAStore:
         (sent / DATABASE / "schema.json").write_text(text, encoding="utf-8")
         assert "is damaged" in refusal(sent)
 
+    @pytest.mark.parametrize(
+        ("key", "value", "within"),
+        [
+            ("settings", [1], ()),
+            ("schemaVersion", "x", ()),
+            ("zoneId", "../../x", ("settings",)),
+            ("parents", {"a": 1}, ("types", "Term")),
+            ("p", {"type": "NONSENSE"}, ("types", "Term", "properties")),
+            ("properties", 5, ("types", "Term", "indexes", "")),
+        ],
+    )
+    def test_a_schema_that_the_server_can_read_only_in_part_is_refused_and_kept(
+        self, sent: Path, key: str, value: object, within: tuple[str, ...]
+    ) -> None:
+        schema = sent / DATABASE / "schema.json"
+        right = schema.read_text()
+        change(schema, key, value, *within)
+        damaged = schema.read_text()
+        assert "can't read the schema.json" in refusal(sent)
+        assert schema.read_text() == damaged
+        schema.write_text(right)
+        with open_store(sent) as store:
+            assert store.read("MATCH (t:Term) RETURN t.text AS text") == [{"text": "tea"}]
+
+    @pytest.mark.parametrize("types", [["Term"], ["Term", "GraphnegSchema"], ["NEXT"]])
+    def test_a_schema_without_a_type_that_has_records_is_refused(
+        self, tmp_path: Path, types: list[str]
+    ) -> None:
+        with open_store(tmp_path / "own") as store:
+            store.query_write("CREATE (:Term {text: 'tea'})-[:NEXT]->(:Term {text: 'cake'})")
+        copy = shutil.copytree(tmp_path / "own", tmp_path / "copy")
+        schema = copy / DATABASE / "schema.json"
+        content = json.loads(schema.read_text())
+        for name in types:
+            del content["types"][name]
+        schema.write_text(json.dumps(content))
+        said = refusal(copy)
+        assert f'no type for the records in "{min(types)}_0.*.bucket"' in said
+
     @pytest.mark.parametrize("name", ["new.0.65536.v0.bucket", "txlog_0.wal"])
     def test_a_sparse_file_beside_the_schema_is_refused(self, sent: Path, name: str) -> None:
         (sent / DATABASE / name).touch()
