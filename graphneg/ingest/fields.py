@@ -51,7 +51,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             chatid sessionid threadid conversationhash conversationuuid conversationkey
             chatsessionid threadts conversationsthreadid dialogueidx dialogidx dialoguenumber dialogno
             conversationnumber sceneid rootid messagetreeid treeid ticketid ticketnumber caseid
-            casenumber interactionid callid topicid linkid submissionid
+            casenumber interactionid callid transcriptid topicid linkid submissionid
             ticket ticketno ticketnum ticketnr ticketnummer case caseno thread session
             gespräch gesprächid gesprächsid commentpostid elementid conversationtranscriptid
             chatsession callsid conversationsid conv convo
@@ -84,11 +84,11 @@ NAMES: dict[str, tuple[str, ...]] = {
             plainbody body messagebody messagecontent commentcontent contenttext textcontent plaintext
             fulltext tweettext tweet commentbody commenttext comment posttext post raw msg transcript
             transcription sentence nachricht mensaje messaggio mensagem parts chattranscript
-            calltranscript conversationtranscript mes said strcontent selftext chosen
+            calltranscript conversationtranscript mes said strcontent selftext chosen utt
         """,
         "turns": """
             turns messages conversations conversation dialogue dialog utterances log posts
-            comments threads chatmessages messagelist contents transcript phrases
+            comments threads chatmessages messagelist contents transcript phrases utt utts
         """,
         "split": "split",
         "amr": "amr",

@@ -398,22 +398,37 @@ class RowReader:
         )
 
     def _once(self, rows: list[DialogueRow]) -> list[DialogueRow]:
-        """Drop rows with the same id and content as an earlier row, for example if two exports overlap."""
+        """Drop rows that repeat the message of an earlier row.
+
+        This happens if two exports overlap, or if a table has a row for each annotator of a message.
+        """
         first: dict[str, Value] = {}
         kept: list[DialogueRow] = []
+        annotated = 0
         for row in rows:
             cells = cast("Value", row.cells)
             id, _ = _reply(cells, self._fields)
-            # If two rows have the same id but different content, the id identifies a person and not a
-            # message. Then keep all rows.
-            if id is not None and first.setdefault(id, cells) != cells:
-                return rows
+            if id is not None and (known := first.setdefault(id, cells)) != cells:
+                # If two rows have the same id but different messages, the id identifies a person and not a
+                # message. Then keep all rows.
+                if self._message(known) != self._message(cells):
+                    return rows
+                annotated += 1
             if id is None or first[id] is cells:
                 kept.append(row)
-        self._notices.count(
-            "row", "left out, as another row has the same id and content", len(rows) - len(kept)
-        )
+        # "7,Ann,Yes. / 7,Ann,Yes. / 8,Bo,Yes.": if each speaker has one id, it may identify the speaker.
+        if annotated and len(first) <= len({self._message(cells)[0] for cells in first.values()}):
+            return rows
+        same = len(rows) - len(kept) - annotated
+        self._notices.count("row", "left out, as another row has the same id and content", same)
+        self._notices.count("row", "left out, as another row has the same id, speaker and text", annotated)
         return kept
+
+    def _message(self, cells: Value) -> tuple[str, str, str]:
+        """Return the speaker, the text and the time of a row."""
+        known = self._fields.of(cells)
+        speaker, text = (str(cells.get(known.get(field, ""))) for field in ("speaker", "text"))
+        return speaker, text, str(self._fields.time_of(cells))
 
     def _of(self, row: DialogueRow) -> Mapping[str, str]:
         return self._fields.of(cast("Value", row.cells))

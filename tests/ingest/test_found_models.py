@@ -294,3 +294,25 @@ class TestTrainingData:
         ):
             with pytest.raises(InputError, match="'instruction' and 'output' look like two messages: write"):
                 load(file)
+
+
+def test_thoughts_and_calls_in_parts_with_a_text_are_left_out(tmp_path: Path) -> None:
+    parts: list[dict[str, Any]] = [
+        {"type": "step-start"},
+        {"type": "reasoning", "text": "They greet me."},
+        {"type": "tool-lookup", "state": "output-available", "output": {"text": "x"}},
+        {"type": "text", "text": "Hello."},
+        {"type": "source-url", "url": "https://example.org"},
+    ]
+    talk = [
+        {"role": "user", "parts": [{"type": "text", "text": "Hi."}]},
+        {"role": "assistant", "parts": parts},
+    ]
+    file = written(tmp_path / "t.jsonl", json.dumps({"messages": talk}))
+    assert said(file) == {"0": [("user", "Hi."), ("assistant", "Hello.")]}
+    assert notices_of(file) == [
+        "1 step mark left out",
+        "1 thought left out",
+        "1 tool call left out",
+        "1 source left out",
+    ]
