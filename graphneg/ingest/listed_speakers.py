@@ -3,9 +3,9 @@
 In data sets such as SODA and MediaSum, a dialogue has a list of texts and, under another key, a list with the
 speaker of each text:
 
->>> value = {"id": 7, "dialogue": ["Hi.", "Hello.", "How are you?"], "speakers": ["Ann", "Bo", "Bo"]}
+>>> value = {"id": 7, "dialogue": ["Hi.", "Hello."], "speakers": ["Ann", "Bo"]}
 >>> with_listed_speakers(value, Fields({}))["dialogue"]
-[{'speakers': 'Ann', 'text': 'Hi.'}, {'speakers': 'Bo', 'text': 'Hello.'}, {'speakers': 'Bo', 'text': 'How are you?'}]
+[{'speakers': 'Ann', 'text': 'Hi.'}, {'speakers': 'Bo', 'text': 'Hello.'}]
 """
 
 from __future__ import annotations

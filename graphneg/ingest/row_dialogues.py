@@ -398,10 +398,8 @@ class RowReader:
         )
 
     def _once(self, rows: list[DialogueRow]) -> list[DialogueRow]:
-        """Drop rows that repeat the message of an earlier row.
-
-        This happens if two exports overlap, or if a table has a row for each annotator of a message.
-        """
+        """Drop rows that repeat the message of an earlier row."""
+        # Two exports may overlap, or a table may have a row for each annotator of a message.
         first: dict[str, Value] = {}
         kept: list[DialogueRow] = []
         annotated = 0
