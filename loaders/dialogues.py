@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, cast
 from graphneg.errors import InputError
 from graphneg.ingest.cells import decoded
 from graphneg.ingest.content import ItemError
+from graphneg.ingest.database_rows import database_rows
 from graphneg.ingest.entries import Source, sources
 from graphneg.ingest.envelopes import rows_of_dialogues
 from graphneg.ingest.exported import exported_records, is_exported
@@ -144,7 +145,14 @@ def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
                 yield entry
                 continue
             value = rocket_chat_message(lift_paths(entry.value, fields))
-            rows = rows_of_exchange(value)
+            # With --map text=_source.body, the user has named the place of the text.
+            stored = database_rows(value) if value is entry.value else None
+            if stored is not None:
+                rows = [lift_paths(row, fields) for row in stored]
+                told = "the rows of an export of a database are read without the objects around them"
+                options.notices.say(f"{source.place}: {told}")
+            else:
+                rows = rows_of_exchange(value)
             if rows is None and (rows := rows_of_dialogues(value, fields)) is not None:
                 told = "the messages name their dialogues, so they are read as the rows of a table"
                 options.notices.say(f"{source.place}: {told}")

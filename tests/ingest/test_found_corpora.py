@@ -172,7 +172,10 @@ LISTS: list[tuple[dict[str, Any], list[tuple[str, str]], list[str]]] = [
     ({"id": "x", "posts": [{"no": 5, "resto": 0, "name": "Anon", "com": "Hi."}]}, [("Anon", "Hi.")], []),
     # TwitchDownloader
     (
-        {"id": "x", "comments": [{"commenter": {"display_name": "Ann"}, "message": {"body": "Hi."}}]},
+        {
+            "id": "x",
+            "comments": [{"commenter": {"display_name": "Ann"}, "message": {"body": "Hi.", "bits": 0}}],
+        },
         [("Ann", "Hi.")],
         [],
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,3 +41,49 @@ class TestExtendedJsonOfMongo:
         file = written(tmp_path / "t.jsonl", lines(rows))
         assert said(file) == {"5f": [("Ann", "Hi."), ("Bo", "Hello.")]}
         assert "1 deleted message left out" in notices_of(file)
+
+
+def _typed(row: dict[str, Any], text: str) -> dict[str, Any]:
+    return {key: {text: one} for key, one in row.items()}
+
+
+def _hits(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"_index": "m", "_id": str(at), "_score": 1, "_source": row} for at, row in enumerate(rows)]
+
+
+DUMPS: dict[str, Callable[[list[dict[str, Any]]], str]] = {
+    "elasticdump": lambda rows: lines(_hits(rows)),
+    "elasticsearch": lambda rows: json.dumps(
+        {"took": 3, "_shards": {"total": 1}, "hits": {"total": {"value": 3}, "hits": _hits(rows)}}, indent=2
+    ),
+    "dynamodb export": lambda rows: lines([{"Item": _typed(row, "S")} for row in rows]),
+    "dynamodb scan": lambda rows: json.dumps({"Items": [_typed(row, "S") for row in rows], "Count": 3}),
+    "firestore": lambda rows: json.dumps(
+        {"documents": [{"name": "m/1", "fields": _typed(row, "stringValue")} for row in rows]}
+    ),
+    "phpmyadmin": lambda rows: json.dumps(
+        [
+            {"type": "header", "version": "5.2.1", "comment": "Export to JSON plugin for PHPMyAdmin"},
+            {"type": "database", "name": "shop"},
+            {"type": "table", "name": "messages", "database": "shop", "data": rows},
+        ]
+    ),
+}
+
+
+@pytest.mark.parametrize("dump", DUMPS.values(), ids=DUMPS)
+def test_rows_in_wrappers_are_read(tmp_path: Path, dump: Callable[[list[dict[str, Any]]], str]) -> None:
+    file = written(tmp_path / "t.json", dump(ROWS))
+    assert said(file) == TALKS
+    told = [line.partition(": ")[2] for line in notices_of(file)]
+    assert "the rows of an export of a database are read without the objects around them" in told
+
+
+def test_paths_may_name_values_in_wrapped_rows(tmp_path: Path) -> None:
+    rows = [
+        {**{key: one for key, one in row.items() if key != "text"}, "m": {"x": row["text"]}} for row in ROWS
+    ]
+    hits = written(tmp_path / "t.jsonl", lines(_hits(rows)))
+    assert said(hits, map={"text": "m.x"}) == TALKS
+    named = {"text": "_source.m.x", "dialogue": "_source.conversation_id", "speaker": "_source.sender"}
+    assert said(hits, map={**named, "time": "_source.sent_at"}) == TALKS
