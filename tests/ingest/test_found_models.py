@@ -316,3 +316,34 @@ def test_thoughts_and_calls_in_parts_with_a_text_are_left_out(tmp_path: Path) ->
         "1 tool call left out",
         "1 source left out",
     ]
+
+
+def _deepseek(node: str, parent: str | None, children: list[str], *parts: tuple[str, str]) -> dict[str, Any]:
+    fragments = [{"type": kind, "content": text} for kind, text in parts]
+    message = {"files": [], "inserted_at": f"2025-11-14T09:0{node}:00+08:00", "fragments": fragments}
+    return {"id": node, "parent": parent, "children": children, "message": message if parts else None}
+
+
+class TestConversationsOfDeepseek:
+    def test_follow_the_newest_answers_and_omit_thoughts(self, tmp_path: Path) -> None:
+        nodes = [
+            _deepseek("0", None, ["1"]),
+            _deepseek("1", "0", ["2", "3"], ("REQUEST", "Hi.")),
+            _deepseek("2", "1", [], ("RESPONSE", "Old.")),
+            _deepseek("3", "1", [], ("THINK", "Hm."), ("SEARCH", "x"), ("RESPONSE", "Hello.")),
+        ]
+        talk = {"id": "x", "title": "T", "mapping": {one["id"]: one for one in nodes}}
+        file = written(tmp_path / "conversations.json", json.dumps([talk]))
+        assert said(file) == {"x": [("user", "Hi."), ("assistant", "Hello.")]}
+        assert notices_of(file) == [
+            "1 thought left out",
+            "1 tool call left out",
+            "1 message of other branches left out",
+        ]
+
+    def test_of_chatgpt_still_need_the_last_node(self, tmp_path: Path) -> None:
+        message = {"author": {"role": "user"}, "content": {"parts": ["Hi."]}}
+        talk = {"id": "x", "mapping": {"a": {"parent": None, "children": [], "message": message}}}
+        good = {**talk, "id": "y", "current_node": "a"}
+        records, _ = load(written(tmp_path / "conversations.json", json.dumps([talk, good])))
+        assert any("no 'current_node'" in one for one in refused(records))
