@@ -84,7 +84,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             plainbody body messagebody messagecontent commentcontent contenttext textcontent plaintext
             fulltext tweettext tweet commentbody commenttext comment posttext post raw msg transcript
             transcription sentence nachricht mensaje messaggio mensagem parts chattranscript
-            calltranscript conversationtranscript mes said strcontent selftext chosen utt
+            calltranscript conversationtranscript mes said strcontent selftext chosen
         """,
         "turns": """
             turns messages conversations conversation dialogue dialog utterances log posts

@@ -38,7 +38,15 @@ from graphneg.ingest.assumptions import (
 from graphneg.ingest.columns import require_columns
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import best_path
-from graphneg.ingest.fields import UTTERANCE_FIELDS, Fields, Value, are_message_trees, is_threaded, listed
+from graphneg.ingest.fields import (
+    UTTERANCE_FIELDS,
+    Fields,
+    Value,
+    are_message_trees,
+    is_content,
+    is_threaded,
+    listed,
+)
 from graphneg.ingest.internal_notes import NoteFinder
 from graphneg.ingest.loader import DateOrder, Notices
 from graphneg.ingest.nested import turn_paths
@@ -379,7 +387,9 @@ class RowReader:
             self._notices.count("dialogue", f"whose rows were put in the order of {self._order_column(rows)}")
         for row in ordered:
             cells = cast("Value", row.cells)
-            if "text" not in self._of(row) and "text" in self._known:
+            key = self._of(row).get("text")
+            # Crisp: {"type": "event", "content": {"namespace": "state:resolved"}}
+            if "text" in self._known and (key is None or not is_content(cells[key])):
                 turns.append(textless_turn(cells, self._notices))
                 continue
             if kind := withdrawal_reason(cells, self._fields):
