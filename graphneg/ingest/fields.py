@@ -317,7 +317,11 @@ class Fields:
 
     def _is_turns(self, value: Any) -> bool:
         if not isinstance(value, list):
-            return columns_of(value) is not None
+            columns = columns_of(value)
+            # TikTok: {"CommentsList": [{"date": ..., "comment": "Nice."}]} is no list by column.
+            return columns is not None and (
+                "text" in self.of(columns) or not any(isinstance(one, dict) for one in _heads(columns))
+            )
         # In {"conversations": [{"id": 7, "messages": [...]}, ...]}, the list contains dialogues and not
         # turns, so the key is not used.
         first = cast("list[Any]", value)[:1]
@@ -565,6 +569,11 @@ def columns_of(value: Any) -> dict[str, list[Any]] | None:
     lengths = {len(column) if isinstance(column, list) else -1 for column in columns.values()}
     # Accept only columns of equal length. Otherwise, the values at an index would belong to different turns.
     return columns if len(lengths) == 1 and -1 not in lengths else None
+
+
+def _heads(columns: Mapping[str, list[Any]]) -> Iterator[Any]:
+    """Yield the first value of each column."""
+    yield from (column[0] for column in columns.values() if column)
 
 
 def is_utterance(value: Any, fields: Fields) -> bool:
