@@ -319,9 +319,10 @@ class Fields:
         if not isinstance(value, list):
             columns = columns_of(value)
             # TikTok: {"CommentsList": [{"date": ..., "comment": "Nice."}]} is no list by column.
-            return columns is not None and (
-                "text" in self.of(columns) or not any(isinstance(one, dict) for one in _heads(columns))
-            )
+            if columns is None or "text" in self.of(columns):
+                return columns is not None
+            first = [column[0] for column in columns.values() if column]
+            return bool(first) and not any(isinstance(one, dict) for one in first)
         # In {"conversations": [{"id": 7, "messages": [...]}, ...]}, the list contains dialogues and not
         # turns, so the key is not used.
         first = cast("list[Any]", value)[:1]
@@ -569,11 +570,6 @@ def columns_of(value: Any) -> dict[str, list[Any]] | None:
     lengths = {len(column) if isinstance(column, list) else -1 for column in columns.values()}
     # Accept only columns of equal length. Otherwise, the values at an index would belong to different turns.
     return columns if len(lengths) == 1 and -1 not in lengths else None
-
-
-def _heads(columns: Mapping[str, list[Any]]) -> Iterator[Any]:
-    """Yield the first value of each column."""
-    yield from (column[0] for column in columns.values() if column)
 
 
 def is_utterance(value: Any, fields: Fields) -> bool:

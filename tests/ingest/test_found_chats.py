@@ -763,7 +763,8 @@ def test_deleted_messages_are_left_out_in_other_languages(tmp_path: Path, line: 
     assert notices == {"1 deleted message left out"}
 
 
-def test_chats_of_tiktok_are_named_by_their_keys(tmp_path: Path) -> None:
+@pytest.mark.parametrize("comments", [[{"date": "2025-10-01 08:00:00", "comment": "Nice."}], []])
+def test_chats_of_tiktok_are_named_by_their_keys(tmp_path: Path, comments: list[Any]) -> None:
     def message(minute: int, who: str, text: str) -> dict[str, str]:
         return {"Date": f"2025-11-14 09:{minute:02}:03", "From": who, "Content": text}
 
@@ -774,7 +775,7 @@ def test_chats_of_tiktok_are_named_by_their_keys(tmp_path: Path) -> None:
     }
     export = {
         "Activity": {"Favorite Videos": {"FavoriteVideoList": [{"Date": "2025-11-01", "Link": "x"}]}},
-        "Comment": {"Comments": {"CommentsList": [{"date": "2025-10-01 08:00:00", "comment": "Nice."}]}},
+        "Comment": {"Comments": {"CommentsList": comments}},
         "Direct Messages": {"Chat History": {"ChatHistory": chats}},
         "Profile": {"Profile Information": {"ProfileMap": {"userName": "ann"}}},
     }
