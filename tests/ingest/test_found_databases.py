@@ -87,3 +87,28 @@ def test_paths_may_name_values_in_wrapped_rows(tmp_path: Path) -> None:
     assert said(hits, map={"text": "m.x"}) == TALKS
     named = {"text": "_source.m.x", "dialogue": "_source.conversation_id", "speaker": "_source.sender"}
     assert said(hits, map={**named, "time": "_source.sent_at"}) == TALKS
+
+
+DRAWN = {
+    "psql": (" ", " | ", "", "-+-"),
+    "mysql": ("| ", " | ", " |", "-+-"),
+    "markdown": ("| ", " | ", " |", "-|-"),
+    "sqlite": ("│ ", " │ ", " │", "─┼─"),
+}
+
+
+@pytest.mark.parametrize(("before", "between", "after", "ruler"), DRAWN.values(), ids=DRAWN)
+def test_the_rulers_of_drawn_tables_are_left_out(
+    tmp_path: Path, before: str, between: str, after: str, ruler: str
+) -> None:
+    drawn = [before + between.join(cells) + after for cells in (ROWS[0], *(row.values() for row in ROWS))]
+    rule = ruler.join([ruler[0] * 3] * 4)
+    above = ["+" + rule + "+"] if before == "| " and ruler == "-+-" else []
+    below = ["(3 rows)"] if before == " " else above
+    text = "\n".join([*above, drawn[0], rule, *drawn[1:], *below]) + "\n"
+    assert said(written(tmp_path / "t.txt", text)) == TALKS
+
+
+def test_rulers_in_the_texts_of_other_tables_are_kept(tmp_path: Path) -> None:
+    rows = 'dialogue|speaker|text\n1|Ann|"Hi.\n---|---\nHo."\n1|Bo|Hello.\n'
+    assert said(written(tmp_path / "t.psv", rows)) == {"1": [("Ann", "Hi.\n---|---\nHo."), ("Bo", "Hello.")]}
