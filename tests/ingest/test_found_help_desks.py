@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from graphneg.errors import InputError
+from graphneg.model import Dialogue
 from tests.ingest.found_files import notices_of, texts
 from tests.ingest.test_dialogue_files import load, said
 from tests.loader_samples import written
@@ -275,3 +276,13 @@ def test_rows_with_an_object_in_place_of_the_text_are_left_out(tmp_path: Path) -
     file = written(tmp_path / "t.json", json.dumps(rows))
     assert said(file) == {"s": [("user", "Hi."), ("operator", "Ok.")]}
     assert notices_of(file) == ["1 turn left out as without text", "1 internal note left out"]
+
+
+def test_an_object_under_another_key_than_the_texts_is_not_left_out(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"session_id": "s", "from": "user", "content": "Hi."},
+        {"session_id": "s", "from": "user", "message": {"content": "Why?", "role": "user", "id": 7}},
+        {"session_id": "t", "from": "user", "content": "Ho."},
+    ]
+    records, _ = load(written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows))))
+    assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/t"]
