@@ -42,6 +42,7 @@ from graphneg.ingest.model_logs import (
 )
 from graphneg.ingest.nested import inner_dialogues, lift_paths
 from graphneg.ingest.reading import MOST_PARTS, Item, UnreadRow
+from graphneg.ingest.session_logs import session_rows
 from graphneg.ingest.shapes import dialogue_values
 from graphneg.ingest.validation import IdSet, named, valid_dialogues
 from graphneg.loaders.transcript import turns_in
@@ -151,6 +152,9 @@ def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
             if stored is not None:
                 rows = [lift_paths(row, fields) for row in stored]
                 told = "the rows of an export of a database are read without the objects around them"
+                options.notices.say(f"{source.place}: {told}")
+            elif (rows := session_rows(entry.value) if value is entry.value else None) is not None:
+                told = "a log of sessions, whose entries that are no messages are left out"
                 options.notices.say(f"{source.place}: {told}")
             else:
                 rows = rows_of_exchange(value)

@@ -62,7 +62,7 @@ def database_rows(value: Any) -> list[dict[str, Any]] | None:
 
 
 def _is_database(cells: Value) -> bool:
-    return cells.keys() == {"type", "name"} and cells["type"] == "database"
+    return set(cells) == {"type", "name"} and cells["type"] == "database"
 
 
 def _is_typed(value: Any) -> bool:

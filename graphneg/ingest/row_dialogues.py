@@ -388,8 +388,8 @@ class RowReader:
         for row in ordered:
             cells = cast("Value", row.cells)
             key = self._of(row).get("text")
-            # Crisp: {"type": "event", "content": {"namespace": "state:resolved"}}. Under another key than in the
-            # first row, an object may contain the text: {"message": {"content": "Hi."}}
+            # Crisp: {"type": "event", "content": {"namespace": "state:resolved"}}. Under another key than in
+            # the first row, an object may contain the text: {"message": {"content": "Hi."}}
             is_object = key is not None and key == self._known.get("text") and not is_content(cells[key])
             if "text" in self._known and (key is None or is_object):
                 turns.append(textless_turn(cells, self._notices))

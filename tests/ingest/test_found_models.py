@@ -347,3 +347,38 @@ class TestConversationsOfDeepseek:
         good = {**talk, "id": "y", "current_node": "a"}
         records, _ = load(written(tmp_path / "conversations.json", json.dumps([talk, good])))
         assert any("no 'current_node'" in one for one in refused(records))
+
+
+class TestLogsOfClaudeCode:
+    @staticmethod
+    def entry(session: str, second: int, role: str, content: Any, **more: Any) -> dict[str, Any]:
+        time = f"2025-11-14T09:00:{second:02}.000Z"
+        message = {"role": role, "content": content, "id": "m"}
+        own = {"sessionId": session, "uuid": f"{session}-{second}", "type": role, "timestamp": time}
+        return {"parentUuid": None, "isSidechain": False, **own, "message": message, **more}
+
+    def test_have_a_dialogue_for_each_session(self, tmp_path: Path) -> None:
+        call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": "t1", "content": "1 def f(): ..."}
+        entries = [
+            {"type": "summary", "summary": "Fix the test", "leafUuid": "a-9"},
+            {"type": "file-history-snapshot", "messageId": "a-1", "snapshot": {}},
+            self.entry("a", 1, "user", "Caveat: ...", isMeta=True),
+            self.entry("a", 2, "user", "Why does it fail?"),
+            self.entry("b", 3, "user", "Hi."),
+            self.entry("a", 4, "assistant", [{"type": "thinking", "thinking": "Hm.", "signature": "x"}]),
+            self.entry("a", 5, "assistant", [{"type": "text", "text": "I will read it."}, call]),
+            self.entry("a", 6, "user", [result]),
+            self.entry("a", 7, "user", "Search the files.", isSidechain=True),
+            self.entry("a", 8, "user", [{"type": "text", "text": "[Request interrupted by user]"}]),
+            {"type": "system", "subtype": "turn_duration", "sessionId": "a", "uuid": "a-9", "content": "5s"},
+            self.entry("b", 9, "assistant", [{"type": "text", "text": "Hello."}]),
+        ]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, entries)))
+        assert said(file) == {
+            "a": [("user", "Why does it fail?"), ("assistant", "I will read it.")],
+            "b": [("user", "Hi."), ("assistant", "Hello.")],
+        }
+        told = " ".join(notices_of(file))
+        counted = ("service message", "subagent message", "thought", "tool call", "tool result")
+        assert all(kind in told for kind in counted)
