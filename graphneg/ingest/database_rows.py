@@ -45,24 +45,24 @@ def database_rows(value: Any) -> list[dict[str, Any]] | None:
     if not isinstance(value, dict):
         return None
     cells = cast("Value", value)
+    kind = cells.get("type")
+    if kind == "table" and "database" in cells:
+        return objects(cells.get("data"))
+    # phpMyAdmin: {"type": "header", "version": "5.2.1", "comment": "Export to JSON plugin for PHPMyAdmin"}
+    if (kind == "header" and "version" in cells) or (kind == "database" and set(cells) == {"type", "name"}):
+        return []
+    # This function is called for each row of large tables, so test early whether a value contains others.
+    if "hits" not in cells and not any(isinstance(one, dict) for one in cells.values()):
+        return None
     if isinstance(cells.get("_source"), dict) and "_index" in cells:
         return [dict(cells["_source"])]
     hits = objects(inside(cells, "hits", "hits") or inside(cells, "hits"))
     if hits and all("_source" in hit for hit in hits):
         return [dict(hit["_source"]) for hit in hits]
-    if cells.get("type") == "table" and "database" in cells:
-        return objects(cells.get("data"))
-    # phpMyAdmin: {"type": "header", "version": "5.2.1", "comment": "Export to JSON plugin for PHPMyAdmin"}
-    if (cells.get("type") == "header" and "version" in cells) or _is_database(cells):
-        return []
     # Firestore writes "fields", and DynamoDB "Item" or only the row.
     row = next((cells[key] for key in ("Item", "fields") if isinstance(cells.get(key), dict)), cells)
     is_row = bool(row) and all(map(_is_typed, cast("Value", row).values()))
     return [{key: _plain(one) for key, one in cast("Value", row).items()}] if is_row else None
-
-
-def _is_database(cells: Value) -> bool:
-    return set(cells) == {"type", "name"} and cells["type"] == "database"
 
 
 def _is_typed(value: Any) -> bool:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, cast
 from graphneg.english.words import table_rows
 from graphneg.ingest.json_objects import Converter, Value, without
 from graphneg.ingest.loader import Notices
+from graphneg.ingest.values import SERVICE
 
 Path = tuple[str, ...]
 
@@ -38,6 +39,7 @@ class _Format(NamedTuple):
     required: tuple[Path, ...]
     speakers: tuple[str, ...]
     text: Path
+    programs: tuple[str, ...]
 
 
 def message_list_converter(value: Value) -> Converter | None:
@@ -60,12 +62,14 @@ def message_list_converter(value: Value) -> Converter | None:
     return None
 
 
-def _converted(formats: Sequence[_Format], value: Value, _: Notices) -> dict[str, Any]:
+def _converted(formats: Sequence[_Format], value: Value, notices: Notices) -> dict[str, Any]:
     turns: list[dict[str, Any]] = []
     for message in _at(value, formats[0].list):
         cells = _cells(message)
         turns.extend(_turn(cells, one, formats) for one in formats)
-    return without(value, formats[0].list[0]) | {"messages": turns}
+    spoken = [turn for turn in turns if turn.get("speaker") not in formats[0].programs]
+    notices.count(SERVICE, "left out", len(turns) - len(spoken))
+    return without(value, formats[0].list[0]) | {"messages": spoken}
 
 
 def _turn(cells: Value, one: _Format, formats: Sequence[_Format]) -> dict[str, Any]:
@@ -109,8 +113,14 @@ def _path(written: str) -> Path:
 def _formats() -> tuple[_Format, ...]:
     rows = table_rows("graphneg.ingest", "message_lists.tsv")
     return tuple(
-        _Format(_path(path), tuple(map(_path, required.split(","))), tuple(speakers.split(",")), _path(text))
-        for path, required, speakers, text in rows
+        _Format(
+            _path(path),
+            tuple(map(_path, required.split(","))),
+            tuple(speakers.split(",")),
+            _path(text),
+            tuple(name for cell in programs for name in cell.split(",")),
+        )
+        for path, required, speakers, text, *programs in rows
     )
 
 
