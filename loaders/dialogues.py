@@ -26,11 +26,13 @@ from typing import TYPE_CHECKING, Any, cast
 from graphneg.errors import InputError
 from graphneg.ingest.cells import decoded
 from graphneg.ingest.content import ItemError
+from graphneg.ingest.database_rows import database_rows
 from graphneg.ingest.entries import Source, sources
 from graphneg.ingest.envelopes import rows_of_dialogues
 from graphneg.ingest.exported import exported_records, is_exported
 from graphneg.ingest.exports import is_export
-from graphneg.ingest.fields import Fields
+from graphneg.ingest.fields import Fields, is_utterance, listed
+from graphneg.ingest.id_scopes import scope_columns, with_whole_id
 from graphneg.ingest.loader import LoadOptions, Notices, check_by_records, check_format
 from graphneg.ingest.model_logs import (
     is_chat_header,
@@ -39,7 +41,8 @@ from graphneg.ingest.model_logs import (
     rows_of_exchange,
 )
 from graphneg.ingest.nested import inner_dialogues, lift_paths
-from graphneg.ingest.reading import MOST_PARTS, Item
+from graphneg.ingest.reading import MOST_PARTS, Item, UnreadRow
+from graphneg.ingest.session_logs import session_rows
 from graphneg.ingest.shapes import dialogue_values
 from graphneg.ingest.validation import IdSet, named, valid_dialogues
 from graphneg.loaders.transcript import turns_in
@@ -82,7 +85,7 @@ class Loader:
         for found in sources(paths, self.name, Fields(options.map), options):
             source, fields = _of_lists(found, Fields(options.map), options)
             source = _of_transcripts(_unnested(_of_one_chat(source), fields, options), fields, options)
-            source = _of_named_lines(source, fields, options)
+            source = _of_scopes(_of_named_lines(source, fields, options), fields, options)
             if source.text is not None and is_exported(source.text):
                 yield from exported_records(source.text, options, known)
                 continue
@@ -147,7 +150,17 @@ def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
                 yield entry
                 continue
             value = rocket_chat_message(lift_paths(entry.value, fields))
-            rows = rows_of_exchange(value)
+            # With --map text=_source.body, the user has named the place of the text.
+            stored = database_rows(value) if value is entry.value else None
+            if stored is not None:
+                rows = [lift_paths(row, fields) for row in stored]
+                told = "the rows of an export of a database are read without the objects around them"
+                options.notices.say(f"{source.place}: {told}")
+            elif (rows := session_rows(entry.value) if value is entry.value else None) is not None:
+                told = "a log of sessions, whose entries that are no messages are left out"
+                options.notices.say(f"{source.place}: {told}")
+            else:
+                rows = rows_of_exchange(value)
             if rows is None and (rows := rows_of_dialogues(value, fields)) is not None:
                 told = "the messages name their dialogues, so they are read as the rows of a table"
                 options.notices.say(f"{source.place}: {told}")
@@ -165,6 +178,33 @@ def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
             for number, one in enumerate(inner, entry.number + more):
                 yield Item(entry.place, number, "", lift_paths(one, fields))
             more += len(inner) - 1
+
+    return source._replace(read=read)
+
+
+def _of_scopes(source: Source, fields: Fields, options: LoadOptions) -> Source:
+    """Return a source whose dialogue ids are unique, if the ids begin again in each season or folder."""
+    first: Item | None = None
+    with suppress(InputError):
+        rows = () if source.once else source.read(NoProgress())
+        first = next((one for one in rows if isinstance(one, Item)), None)
+    if first is None or not is_utterance(first.value, fields) or isinstance(first.value, str):
+        return source
+    scopes = scope_columns(first.value, fields)
+    if not scopes:
+        return source
+    told = f"the ids of dialogues begin again in each {listed(map(repr, scopes))}, so they contain it"
+    options.notices.say(f"{source.place}: {told}")
+
+    def read(progress: Progress) -> Iterator[Item | Rejected]:
+        for entry in source.read(progress):
+            if isinstance(entry, UnreadRow):
+                # The cell with the season or folder may be missing, so the id is not reliable.
+                yield UnreadRow(entry.place, entry.reason, {})
+            elif isinstance(entry, Item) and isinstance(entry.value, dict):
+                yield entry._replace(value=with_whole_id(entry.value, fields))
+            else:
+                yield entry
 
     return source._replace(read=read)
 

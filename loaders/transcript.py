@@ -12,6 +12,7 @@ with a name, it continues the previous turn. If the turns have times, so does a 
 rings]", "[00:57] *** HOLD MUSIC ***" and "-- END OF CALL --" are left out and counted. If all lines of a
 dialogue have a time, and the newest turn comes first, the turns are put in the order of their times.
 Subtitles (WebVTT and SRT) whose cues name the speaker are one dialogue: "<v Ann>Hello.</v>" or "Ann: Hello."
+Depositions ("Q. Where do you work?") have a dialogue for each examination.
 `graphneg.ingest.meetings` reads the transcripts of Otter and Microsoft Teams, and the chats of Zoom.
 """
 
@@ -89,6 +90,18 @@ _BRACKETED = re.compile(
 )
 # Like a blank line, a line such as "-----" or "* * *" separates dialogues.
 _RULE = re.compile(r"\s*(?:[-=*_~]\s?){3,}")
+_NUMBERED_NAME = re.compile(r"(?P<name>[^\W\d](?:.*[^\W\d_])?)[ ._#-]{0,2}(?P<number>\d{1,4})")
+_FEWEST_NUMBERED = 4
+"""Minimum number of turns in which names with numbers are recognized as the names of two speakers."""
+# "Q.  Where do you work?", "12   A   At the bakery.": questions and answers of a deposition
+_QUESTION = re.compile(r"\s*(?:\d{1,2}\s+)?(?P<name>[QA])(?:\.\s*|\s{2,})(?P<text>\S.*)")
+_LINE_NUMBER = re.compile(r"\s*\d{1,2}(?:\s{2,}|\s*\Z)")
+# "EXAMINATION", "CROSS-EXAMINATION BY MR. HALL:"
+_EXAMINATION = re.compile(r"[A-Z -]*EXAMINATION(?:\s+BY\s[^:a-z]+)?:?")
+# "BY MR. HALL:", "(Recess taken.)"
+_STAGE_LINE = re.compile(r"BY\s[^:a-z]+:|\([^()]+\)")
+_FEWEST_ANSWERS = 2
+"""Minimum number of answers after questions, by which a deposition is recognized."""
 _LONGEST_NAME = 60
 """Maximum length of a name in characters."""
 _MOST_WORDS = 4
@@ -231,6 +244,8 @@ def _numbered(path: Path, progress: Progress, notices: Notices) -> Iterator[Item
         # Transcripts of meetings were handled above, so a file for which `has_format` is true contains
         # subtitles.
         lines = _cues(lines)
+    elif _is_deposition(path):
+        lines = _testimony(lines, notices)
     for line in lines:
         if isinstance(line, Rejected):
             yield line
@@ -243,6 +258,34 @@ def _numbered(path: Path, progress: Progress, notices: Notices) -> Iterator[Item
         else:
             is_blank = False
             yield Item(line.place, number, "", line.text)
+
+
+def _is_deposition(path: Path) -> bool:
+    """Return whether the first lines of a file are questions and answers that begin with "Q" and "A"."""
+    lines = head(path).decode("utf-8", "replace").splitlines()
+    names = [found["name"] for line in lines if (found := _QUESTION.fullmatch(line)) is not None]
+    # "A. Buy bread." may be an item of a list, so require that answers follow questions.
+    return sum(pair == ("Q", "A") for pair in pairwise(names)) >= _FEWEST_ANSWERS
+
+
+def _testimony(lines: Iterable[Line | Rejected], notices: Notices) -> Iterator[Line | Rejected]:
+    """Yield the lines of a deposition as lines "Q: Where do you work?", with a blank line per examination."""
+    for line in lines:
+        if isinstance(line, Rejected):
+            yield line
+            continue
+        # "12        in April.": the lines of a page are numbered.
+        text = _LINE_NUMBER.sub("", line.text).strip()
+        if (found := _QUESTION.fullmatch(text)) is not None:
+            yield line._replace(text=f"{found['name']}: {found['text']}")
+        elif _EXAMINATION.fullmatch(text):
+            notices.count("heading", "left out")
+            yield line._replace(text="")
+        elif _STAGE_LINE.fullmatch(text):
+            notices.count("heading" if text.endswith(":") else "remark", "left out")
+        elif text:
+            # A blank line does not end the dialogue, because it may follow each answer.
+            yield line._replace(text=text)
 
 
 def _unsaid(line: str) -> str:
@@ -361,7 +404,24 @@ def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
             turns[-1].texts.append(line.strip())
         else:
             raise ItemError(f"the first line, {line.strip()[:40]!r}, does not begin with a name and a colon")
-    return turns
+    return _without_turn_numbers(turns, notices)
+
+
+def _without_turn_numbers(turns: list[_Turn], notices: Notices) -> list[_Turn]:
+    """Remove the numbers of turns from the names of two speakers: "T1: ... C1: ... T2: ... C2: ..."."""
+    found = [_NUMBERED_NAME.fullmatch(turn.speaker) for turn in turns]
+    names = [one["name"] for one in found if one is not None]
+    numbers = [int(one["number"]) for one in found if one is not None]
+    # "Speaker 1" and "Speaker 2" are two people, and "P1" to "P4" are the people of a focus group. So require
+    # two names that alternate, and numbers that count the turns of each speaker, or all turns.
+    are_counted = all(later - before in (0, 1) for before, later in pairwise(numbers))
+    alternate = all(before != later for before, later in pairwise(names))
+    are_new = len({turn.speaker for turn in turns}) == len(turns) >= _FEWEST_NUMBERED
+    is_numbered = len(names) == len(turns) and len(set(names)) == len(("T", "C"))
+    if not (is_numbered and are_counted and alternate and are_new):
+        return turns
+    notices.count("turn", "with its number removed from the name of the speaker", len(turns))
+    return [turn._replace(speaker=name) for turn, name in zip(turns, names, strict=True)]
 
 
 def _without_wrapped_lines(found: Sequence[re.Match[str] | None]) -> list[re.Match[str] | None]:

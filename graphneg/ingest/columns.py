@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from graphneg.errors import InputError
 from graphneg.ingest.fields import Fields, Value, is_threaded, listed
+from graphneg.ingest.id_scopes import scoped_columns
 from graphneg.ingest.times import parse_time, possible_orders
 
 _DATED = re.compile(r"[0-9][-/.:][0-9]")
@@ -104,6 +105,7 @@ def _candidates(field: str, columns: Sequence[str], fields: Fields, rows: Sequen
             # "memberNo" also contains the id of a person if each "Author" has a single, different number.
             and not _are_paired(key, speaker, rows)
         ]
+        shown += [key for key in scoped_columns(unused) if key not in own and key not in shown]
         return " or ".join([*shown[:1], *(f"--map dialogue={key}" for key in shown[1:3])]) or "NAME"
     lengths = {key: sum(map(_letters, {str(row.get(key) or "") for row in rows})) for key in unused}
     best = max(unused, key=lambda key: lengths[key], default="")

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from datetime import date, time, timedelta
 from decimal import Decimal
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -57,6 +57,9 @@ _TABLES = {".csv", ".tsv", ".tab", ".psv"}
 _SEPARATORS = ",;\t|"
 _COMPRESSIONS = {".gz", ".zst"}
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.I)
+# "+----+------+", "|:---|---|", "├────┼──────┤": a line between the rows of a table that is drawn as text.
+_RULER = re.compile(r"(?=.*(?:-{2}|─{2}|={2}))[\s|+:=\-─│┌┬┐├┼┤└┴┘]{3,}")
+_ROW_COUNT = re.compile(r"\(?\d+ rows?(?: in set.*)?\)?\s*")
 _QUOTED = re.compile(r'(?:[^"\t\r\n]*|"(?:[^"]|"")*")(?:[\t\r\n]|\Z)')
 _ARROW_STREAM = b"\xff\xff\xff\xff"
 # Two patterns for formats in which pandas writes a table as a single JSON object.
@@ -177,7 +180,10 @@ def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) 
     if first.lstrip().startswith(("[", "{")):
         if _is_document(first.strip(), second.strip(), fields):
             return _document(path, fields, options, progress, encoding)
-    elif _SEPARATOR_LINE.fullmatch(first) or "text" in fields.of(_cells(first, _separator(first, fields))):
+        return json_lines(path, progress, encoding)
+    # A table of MySQL begins with a ruler: "+----+------+"
+    first = second if _RULER.fullmatch(first.strip()) else first
+    if _SEPARATOR_LINE.fullmatch(first) or "text" in fields.of(_cells(first, _separator(first, fields))):
         return table_rows(path, _separator(first, fields), fields, progress, encoding)
     return json_lines(path, progress, encoding)
 
@@ -344,7 +350,8 @@ def table_rows(
     columns: list[str] = []
     lacks, header = False, ""
     number = 0
-    source = read_rows(_places(path, progress, encoding, skipped), separator, quoted=quoted)
+    places = _places(path, progress, encoding, skipped)
+    source = read_rows(_without_rulers(places), separator, quoted=quoted)
     for row in source:
         if isinstance(row, Rejected):
             if not columns:
@@ -402,6 +409,24 @@ def _places(
 ) -> Iterator[tuple[str, str] | Rejected]:
     for line in islice(text_lines(path, progress, encoding), skipped, None):
         yield line if isinstance(line, Rejected) else (line.place, line.text)
+
+
+def _without_rulers(lines: Iterator[tuple[str, str] | Rejected]) -> Iterator[tuple[str, str] | Rejected]:
+    """Return lines without the rulers of a table that is drawn as text, as by psql, mysql and in Markdown."""
+    first = list(islice(lines, 2))
+    whole = chain(first, lines)
+    # In other tables, a ruler may be part of a text with several lines.
+    is_drawn = any(isinstance(line, tuple) and _RULER.fullmatch(line[1].strip()) for line in first)
+    return (
+        (line for line in whole if isinstance(line, Rejected) or not _is_drawn(line[1]))
+        if is_drawn
+        else whole
+    )
+
+
+def _is_drawn(line: str) -> bool:
+    """Return whether a line of a drawn table is no row: a ruler, or the number of rows."""
+    return any(pattern.fullmatch(line.strip()) for pattern in (_RULER, _ROW_COUNT))
 
 
 def _certain_cells(line: Rejected, separator: str, quoted: bool) -> list[str]:

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from graphneg.ingest.content import ItemError
+from graphneg.ingest.database_rows import database_rows
 from graphneg.ingest.exports import is_export
 from graphneg.ingest.fields import PAIR_HINT, Fields, has_turns, is_utterance, plain_names
 from graphneg.ingest.loader import LoadOptions
@@ -90,7 +91,8 @@ def without_envelope(place: str, items: Entries, fields: Fields, options: LoadOp
 def _has_dialogues(value: Any, fields: Fields) -> bool:
     lifted = lift_paths(value, fields)
     return (
-        has_turns(lifted, fields)
+        database_rows(value) is not None
+        or has_turns(lifted, fields)
         or is_utterance(lifted, fields)
         or inner_dialogues(lifted, fields) is not None
     )

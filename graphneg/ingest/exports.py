@@ -30,7 +30,7 @@ from typing import Any, TypeVar, cast
 
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.html_text import plain_text
-from graphneg.ingest.json_objects import Converter, Value, without
+from graphneg.ingest.json_objects import Converter, Value, objects, without
 from graphneg.ingest.loader import Notices
 from graphneg.ingest.model_logs import converter_of
 from graphneg.ingest.turns import DELETED, MEDIA, PROMPT, ROLES
@@ -42,6 +42,9 @@ _SPOKEN = ("text", "multimodal_text")
 """Content types of ChatGPT messages that contain what somebody wrote or said."""
 _UNSPOKEN = {"thoughts": "thought", "reasoning_recap": "thought", "code": "tool call"}
 """Other content types of ChatGPT messages, with the names that notices use for them."""
+_DEEPSEEK = {"REQUEST": "user", "RESPONSE": "assistant"}
+"""Types of the parts of a message of DeepSeek that somebody wrote, with the speakers."""
+_DEEPSEEK_UNSPOKEN = {"THINK": "thought", "SEARCH": "tool call", "FILE": "file"}
 _PROMPTS = ("user_editable_context", "model_editable_context")
 """Content types of ChatGPT messages that tell the model facts about the user. They are system prompts."""
 _FACEBOOK_LINES = frozenset({
@@ -104,7 +107,19 @@ def _converter(value: Value) -> Converter | None:
     )
     if described and isinstance(value.get("conversations"), list):
         return _of_freshdesk
-    return converter_of(value)
+    return _of_tree if _is_tree(value) else converter_of(value)
+
+
+def _is_tree(value: Value) -> bool:
+    """Return whether a post contains its answers, which contain their answers, as on Hacker News."""
+    answers = value.get("children")
+    if not isinstance(answers, list) or not answers:
+        return False
+    return _is_post(value) and all(_is_post(one) for one in objects(answers)) and bool(objects(answers))
+
+
+def _is_post(value: Value) -> bool:
+    return "author" in value and "text" in value and "parent_id" in value and "children" in value
 
 
 def _has_messages(nodes: Value) -> bool:
@@ -116,7 +131,8 @@ def _has_messages(nodes: Value) -> bool:
 
 def _of_chatgpt(value: Value, notices: Notices) -> dict[str, Any]:
     nodes = cast("Value", value["mapping"])
-    path = _path(nodes, value.get("current_node"))
+    last = value.get("current_node")
+    path = _path(nodes, _last_node(nodes) if last is None else last)
     turns: list[dict[str, Any]] = []
     for name, node in path:
         message = node.get("message")
@@ -125,6 +141,9 @@ def _of_chatgpt(value: Value, notices: Notices) -> dict[str, Any]:
             continue
         if not isinstance(message, dict):
             raise ItemError(f"the message of the node {name[:40]!r} is not a JSON object")
+        if isinstance(message.get("fragments"), list):
+            turns.extend(_deepseek_turns(cast("Value", message), notices))
+            continue
         turn = _chatgpt_turn(name, cast("Value", message), notices)
         if turn is not None:
             turns.append(turn)
@@ -133,6 +152,38 @@ def _of_chatgpt(value: Value, notices: Notices) -> dict[str, Any]:
     others = sum(cast("Value", node).get("message") is not None for node in beside)
     notices.count("message", "of other branches left out", others)
     return without(value, "mapping", "current_node") | {"turns": turns}
+
+
+def _last_node(nodes: Value) -> str | None:
+    """Return the end of the newest branch, in exports that do not name the last message (DeepSeek)."""
+    passed = set[str]()
+    at = next(
+        (name for name, node in nodes.items() if isinstance(node, dict) and not node.get("parent")), None
+    )
+    while at is not None and at not in passed:
+        passed.add(at)
+        node: Any = nodes.get(at)
+        # The newest answer is the last child.
+        below = cast("Value", node).get("children") if isinstance(node, dict) else None
+        if not isinstance(below, list) or not below:
+            # In ChatGPT's export, a missing "current_node" means that the conversation is incomplete.
+            message = cast("Value", node).get("message") if isinstance(node, dict) else None
+            return at if isinstance(message, dict) and "fragments" in message else None
+        at = cast("list[Any]", below)[-1] if isinstance(below[-1], str) else None
+    return None
+
+
+def _deepseek_turns(message: Value, notices: Notices) -> list[dict[str, Any]]:
+    """Return the turn of a message of DeepSeek, whose parts are a request, a response or a thought."""
+    texts: dict[str, list[str]] = {}
+    for part in objects(message["fragments"]):
+        kind = str(part.get("type"))
+        if kind in _DEEPSEEK and isinstance(part.get("content"), str):
+            texts.setdefault(_DEEPSEEK[kind], []).append(part["content"])
+        else:
+            notices.count(_DEEPSEEK_UNSPOKEN.get(kind, f"content part of type {kind[:40]}"), "left out")
+    time = {"create_time": message["inserted_at"]} if "inserted_at" in message else {}
+    return [{"speaker": who, "text": "\n".join(said)} | time for who, said in texts.items()]
 
 
 def _path(nodes: Value, last: Any) -> list[tuple[str, Value]]:
@@ -200,6 +251,29 @@ def _part_kind(part: Value) -> str:
     kind = str(part.get("content_type"))
     # Images and sound have types such as "image_asset_pointer" and "audio_asset_pointer".
     return MEDIA if kind.endswith("asset_pointer") else f"content part of type {kind[:40]}"
+
+
+# Trees of posts
+
+
+def _of_tree(value: Value, notices: Notices) -> dict[str, Any]:
+    """Convert a post with nested answers. The turns are sorted by time later."""
+    title, text = value.get("title"), value.get("text")
+    first = dict(value)
+    if title and not text:
+        # "Show HN" has a title and a link, but no text.
+        first["text"] = title
+        notices.count("title", "put before the comments, as the post has no text")
+    posts: list[Value] = [first]
+    # The loop ends, because an object in JSON cannot contain itself.
+    for post in posts:
+        posts.extend(objects(post.get("children")))
+    lengths = [len(objects(post.get("children"))) for post in posts]
+    several = "with several replies to one message, kept as a single sequence of turns"
+    notices.count("dialogue", several, any(length > 1 for length in lengths))
+    id = {"id": value["id"]} if "id" in value else {}
+    titled = {"title": title} if title else {}
+    return id | titled | {"messages": [without(post, "children", "title", "url", "type") for post in posts]}
 
 
 # OpenAssistant

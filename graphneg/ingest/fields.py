@@ -51,7 +51,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             chatid sessionid threadid conversationhash conversationuuid conversationkey
             chatsessionid threadts conversationsthreadid dialogueidx dialogidx dialoguenumber dialogno
             conversationnumber sceneid rootid messagetreeid treeid ticketid ticketnumber caseid
-            casenumber interactionid callid topicid linkid submissionid
+            casenumber interactionid callid transcriptid topicid linkid submissionid
             ticket ticketno ticketnum ticketnr ticketnummer case caseno thread session
             gespräch gesprächid gesprächsid commentpostid elementid conversationtranscriptid
             chatsession callsid conversationsid conv convo
@@ -88,7 +88,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         """,
         "turns": """
             turns messages conversations conversation dialogue dialog utterances log posts
-            comments threads chatmessages messagelist contents transcript phrases
+            comments threads chatmessages messagelist contents transcript phrases utt utts
         """,
         "split": "split",
         "amr": "amr",
@@ -317,7 +317,12 @@ class Fields:
 
     def _is_turns(self, value: Any) -> bool:
         if not isinstance(value, list):
-            return columns_of(value) is not None
+            columns = columns_of(value)
+            # TikTok: {"CommentsList": [{"date": ..., "comment": "Nice."}]} is no list by column.
+            if columns is None or "text" in self.of(columns):
+                return columns is not None
+            first = [column[0] for column in columns.values() if column]
+            return bool(first) and not any(isinstance(one, dict) for one in first)
         # In {"conversations": [{"id": 7, "messages": [...]}, ...]}, the list contains dialogues, so
         # "conversations" is not the key of the turns.
         first = cast("list[Any]", value)[:1]

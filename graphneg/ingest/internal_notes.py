@@ -31,7 +31,7 @@ from graphneg.ingest.fields import (
     words_of,
 )
 from graphneg.ingest.loader import Notices
-from graphneg.ingest.values import message_text
+from graphneg.ingest.values import message_text, unwrap_extended_json
 
 Meaning = Literal["public", "note", "unknown"]
 
@@ -57,6 +57,7 @@ def meaning_of(key: str, value: Any) -> Meaning:
         ``note`` for an internal note, ``public`` for a message that the customer sees, ``unknown`` if the
         value shows neither.
     """
+    value = unwrap_extended_json(value)
     # In "comment_is_public", "IsPublished" or "Öffentlich", yes means that the message is public.
     says_public = "public" in key.casefold() or header_class(key) == "public"
     if value is None or (isinstance(value, str) and not value.strip()):

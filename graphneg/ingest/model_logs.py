@@ -30,6 +30,7 @@ from typing import Any, cast
 from graphneg.ingest.branches import has_branches, with_path
 from graphneg.ingest.json_objects import Converter, Value, inside, without
 from graphneg.ingest.loader import Notices
+from graphneg.ingest.message_lists import message_list_converter
 from graphneg.ingest.message_logs import message_log_converter
 from graphneg.ingest.model_requests import request_converter
 from graphneg.ingest.values import DELETED, MEDIA, SERVICE
@@ -74,7 +75,8 @@ def converter_of(value: Value) -> Converter | None:
         if has_branches(value):
             return with_path
         return None if "content" in first or "text" in first else request_converter(value)
-    if (nested := message_log_converter(value) or request_converter(value)) is not None:
+    nested = message_log_converter(value) or message_list_converter(value) or request_converter(value)
+    if nested is not None:
         return nested
     if isinstance(value.get("turns"), list):
         return None

@@ -544,8 +544,9 @@ def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected
     window.take(closing)
 
 
-_OUTER = ("chats", "left_chats")
-"""Names of members whose value is an object that contains the list of dialogues, as in Telegram's exports."""
+_OUTER = ("chats", "left_chats", "Direct Messages", "Direct Message", "Chat History", "ChatHistory")
+"""Names of members whose value is an object that contains the lists of dialogues, as in exports of Telegram
+and TikTok."""
 
 
 class JsonCursor:

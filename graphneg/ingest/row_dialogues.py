@@ -38,7 +38,15 @@ from graphneg.ingest.assumptions import (
 from graphneg.ingest.columns import require_columns
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import best_path
-from graphneg.ingest.fields import UTTERANCE_FIELDS, Fields, Value, are_message_trees, is_threaded, listed
+from graphneg.ingest.fields import (
+    UTTERANCE_FIELDS,
+    Fields,
+    Value,
+    are_message_trees,
+    is_content,
+    is_threaded,
+    listed,
+)
 from graphneg.ingest.internal_notes import NoteFinder
 from graphneg.ingest.loader import DateOrder, Notices
 from graphneg.ingest.nested import turn_paths
@@ -380,7 +388,11 @@ class RowReader:
             self._notices.count("dialogue", f"whose rows were put in the order of {self._order_column(rows)}")
         for row in ordered:
             cells = cast("Value", row.cells)
-            if "text" not in self._of(row) and "text" in self._known:
+            key = self._of(row).get("text")
+            # Crisp: {"type": "event", "content": {"namespace": "state:resolved"}}. Under another key than in
+            # the first row, an object may contain the text: {"message": {"content": "Hi."}}
+            is_object = key is not None and key == self._known.get("text") and not is_content(cells[key])
+            if "text" in self._known and (key is None or is_object):
                 turns.append(textless_turn(cells, self._notices))
                 continue
             if kind := withdrawal_reason(cells, self._fields):
@@ -399,22 +411,35 @@ class RowReader:
         )
 
     def _once(self, rows: list[DialogueRow]) -> list[DialogueRow]:
-        """Drop rows with the same id and content as an earlier row, for example if two exports overlap."""
+        """Drop rows that repeat the message of an earlier row."""
+        # Two exports may overlap, or a table may have a row for each annotator of a message.
         first: dict[str, Value] = {}
         kept: list[DialogueRow] = []
+        annotated = 0
         for row in rows:
             cells = cast("Value", row.cells)
             id, _ = _reply(cells, self._fields)
-            # If two rows have the same id but different content, the id identifies a person and not a
-            # message. Then keep all rows.
-            if id is not None and first.setdefault(id, cells) != cells:
-                return rows
+            if id is not None and (known := first.setdefault(id, cells)) != cells:
+                # If two rows have the same id but different messages, the id identifies a person and not a
+                # message. Then keep all rows.
+                if self._message(known) != self._message(cells):
+                    return rows
+                annotated += 1
             if id is None or first[id] is cells:
                 kept.append(row)
-        self._notices.count(
-            "row", "left out, as another row has the same id and content", len(rows) - len(kept)
-        )
+        # "7,Ann,Yes. / 7,Ann,Yes. / 8,Bo,Yes.": if each speaker has one id, it may identify the speaker.
+        if annotated and len(first) <= len({self._message(cells)[0] for cells in first.values()}):
+            return rows
+        same = len(rows) - len(kept) - annotated
+        self._notices.count("row", "left out, as another row has the same id and content", same)
+        self._notices.count("row", "left out, as another row has the same id, speaker and text", annotated)
         return kept
+
+    def _message(self, cells: Value) -> tuple[str, str, str]:
+        """Return the speaker, the text and the time of a row."""
+        known = self._fields.of(cells)
+        speaker, text = (str(cells.get(known.get(field, ""))) for field in ("speaker", "text"))
+        return speaker, text, str(self._fields.time_of(cells))
 
     def _of(self, row: DialogueRow) -> Mapping[str, str]:
         return self._fields.of(cast("Value", row.cells))

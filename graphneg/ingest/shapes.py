@@ -47,6 +47,7 @@ from graphneg.ingest.fields import (
 )
 from graphneg.ingest.first_posts import with_first_post
 from graphneg.ingest.internal_notes import NoteFinder
+from graphneg.ingest.listed_speakers import with_listed_speakers
 from graphneg.ingest.loader import DateOrder, Notices
 from graphneg.ingest.nested import text_path, turn_paths
 from graphneg.ingest.own_messages import with_own_speaker
@@ -290,7 +291,7 @@ def _unfolded(value: Value, fields: Fields, notices: Notices) -> Value:
     """Return a dialogue as an object that contains a list of turns, whatever program exported it."""
     if "turns" not in fields.named_by_user and is_export(value):
         return as_dialogue(value, notices)
-    return with_first_post(value, fields, notices)
+    return with_listed_speakers(with_first_post(value, fields, notices), fields)
 
 
 def _turn_list(value: Any) -> list[Any]:

@@ -42,10 +42,17 @@ _PARTS = {
     **dict.fromkeys(("tool_use", "tool_call", "tool-call", "function_call", "functionCall"), "tool call"),
     **dict.fromkeys(("tool_result", "tool-result", "function_response", "functionResponse"), "tool result"),
     **dict.fromkeys(("thinking", "redacted_thinking", "reasoning"), "thought"),
+    **dict.fromkeys(("source-url", "source-document"), "source"),
+    "dynamic-tool": "tool call",
+    "step-start": "step mark",
     "refusal": "refusal",
 }
 """Names that notices use for the parts of a message that contain no text. The keys are the types of these
 parts in chat APIs."""
+_TOOL_PREFIX = "tool-"
+"""The beginning of the type of a tool call in Vercel's AI SDK, which is followed by the name of the tool."""
+_NO_TALK = frozenset({"thought", "tool call", "tool result"})
+"""Kinds of parts that may have a text, which is no part of the message."""
 
 
 _INNER_TEXTS = frozenset({"text", "content", "body", "value", "plain"})
@@ -115,6 +122,9 @@ def id_text(value: Any) -> str | None:
 def unwrap_extended_json(value: Any) -> Any:
     """Return the value inside an object of MongoDB's extended JSON: ``{"$oid": "5f"}`` contains ``5f``.
 
+    >>> unwrap_extended_json({"$date": {"$numberLong": "1763110863000"}})
+    '1763110863000'
+
     Args:
         value: Any decoded JSON value.
 
@@ -123,7 +133,8 @@ def unwrap_extended_json(value: Any) -> Any:
     """
     if isinstance(value, dict) and len(cast("dict[str, Any]", value)) == 1:
         [(key, inner)] = cast("dict[str, Any]", value).items()
-        return inner if key.startswith("$") else value
+        # The canonical form nests two objects: {"$date": {"$numberLong": "1763110863000"}}.
+        return unwrap_extended_json(inner) if key.startswith("$") else value
     return cast("Any", value)
 
 
@@ -183,8 +194,16 @@ def _as_value(part: Any) -> Value:
     return cast("Value", part)
 
 
+def _kind_name(kind: str) -> str:
+    """Return the name of a type of content part for notices; an empty string for an unknown type."""
+    return _PARTS.get(kind, "tool call" if kind.startswith(_TOOL_PREFIX) else "")
+
+
 def _part_text(part: Value) -> Any:
     """Return the text of a content part; in OpenAI's threads, ``{"text": {"value": "Hi."}}``."""
+    # {"type": "reasoning", "text": "The user asks about a parcel."}
+    if _kind_name(str(part.get("type"))) in _NO_TALK:
+        return None
     text = part.get("text")
     return cast("Value", text).get("value") if isinstance(text, dict) else text
 
@@ -245,7 +264,7 @@ def unsaid_kinds(value: Any) -> list[str]:
         return []
     parts = [part for part in cast("list[Any]", value) if isinstance(part, dict)]
     without = [part for part in map(_as_value, parts) if not isinstance(_part_text(part), str)]
-    return [_PARTS.get(kind, f"content part of type {kind[:40]}") for kind in map(_part_kind, without)]
+    return [_kind_name(kind) or f"content part of type {kind[:40]}" for kind in map(_part_kind, without)]
 
 
 def _part_kind(part: Mapping[str, Any]) -> str:

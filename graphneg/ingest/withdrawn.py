@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from graphneg.english.words import table_rows
 from graphneg.ingest.fields import Fields, Value, note_words, plain_names, words_of
-from graphneg.ingest.values import is_yes
+from graphneg.ingest.values import is_yes, message_text, unwrap_extended_json
 
 _YES, _TIME = "yes", "time"
 """Words in ``withdrawn.tsv`` that each represent several values: any yes, and any time."""
@@ -49,6 +49,9 @@ def withdrawal_reason(cells: Value, fields: Fields) -> str:
 
 
 def _is_marked(mark: _Mark, value: Any) -> bool:
+    value = unwrap_extended_json(value)
+    # The text may be a list of parts: [{"type": "text", "text": "[Request interrupted by user]"}]
+    value = message_text(value) if isinstance(value, list) else value
     words = words_of(str(value)) if isinstance(value, str | bool | int | float) else frozenset[str]()
     if _YES in mark.values:
         return is_yes(value) or (len(words) == 1 and words <= note_words("yes"))

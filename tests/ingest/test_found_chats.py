@@ -761,3 +761,26 @@ def test_deleted_messages_are_left_out_in_other_languages(tmp_path: Path, line: 
     turns, notices, left = chat(written(tmp_path / "chat.txt", rows), "whatsapp")
     assert (turns, left) == ([("Ana", "Bom dia!"), ("Edu", f"Oi: {line}")], [])
     assert notices == {"1 deleted message left out"}
+
+
+@pytest.mark.parametrize("comments", [[{"date": "2025-10-01 08:00:00", "comment": "Nice."}], []])
+def test_chats_of_tiktok_are_named_by_their_keys(tmp_path: Path, comments: list[Any]) -> None:
+    def message(minute: int, who: str, text: str) -> dict[str, str]:
+        return {"Date": f"2025-11-14 09:{minute:02}:03", "From": who, "Content": text}
+
+    chats = {
+        "Chat History with bo:": [message(9, "bo", "Ok."), message(2, "ann", "Hi bo.")],
+        "Chat History with cy:": [message(5, "cy", "Hi ann.")],
+        "Chat History with di:": [],
+    }
+    export = {
+        "Activity": {"Favorite Videos": {"FavoriteVideoList": [{"Date": "2025-11-01", "Link": "x"}]}},
+        "Comment": {"Comments": {"CommentsList": comments}},
+        "Direct Messages": {"Chat History": {"ChatHistory": chats}},
+        "Profile": {"Profile Information": {"ProfileMap": {"userName": "ann"}}},
+    }
+    file = written(tmp_path / "user_data.json", json.dumps(export, indent=1))
+    assert said(file) == {
+        "Chat History with bo:": [("ann", "Hi bo."), ("bo", "Ok.")],
+        "Chat History with cy:": [("cy", "Hi ann.")],
+    }

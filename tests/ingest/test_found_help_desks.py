@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from graphneg.errors import InputError
+from graphneg.model import Dialogue
 from tests.ingest.found_files import notices_of, texts
 from tests.ingest.test_dialogue_files import load, said
 from tests.loader_samples import written
@@ -257,3 +258,31 @@ class TestKindsOfMessages:
         with pytest.raises(InputError, match="--map internal= keeps those of unknown kinds"):
             load(file)
         assert texts(file, map={"internal": ""}) == {"c1": ["Where is my refund?", "It is on its way."]}
+
+
+def test_rows_with_an_object_in_place_of_the_text_are_left_out(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"session_id": "s", "type": "text", "from": "user", "content": "Hi.", "timestamp": 1763110863000},
+        {"session_id": "s", "type": "note", "from": "operator", "content": "VIP", "timestamp": 1763110864000},
+        {
+            "session_id": "s",
+            "type": "file",
+            "from": "user",
+            "content": {"name": "a.png", "type": "image/png"},
+            "timestamp": 1763110865000,
+        },
+        {"session_id": "s", "type": "text", "from": "operator", "content": "Ok.", "timestamp": 1763110866000},
+    ]
+    file = written(tmp_path / "t.json", json.dumps(rows))
+    assert said(file) == {"s": [("user", "Hi."), ("operator", "Ok.")]}
+    assert notices_of(file) == ["1 turn left out as without text", "1 internal note left out"]
+
+
+def test_an_object_under_another_key_than_the_texts_is_not_left_out(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"session_id": "s", "from": "user", "content": "Hi."},
+        {"session_id": "s", "from": "user", "message": {"content": "Why?", "role": "user", "id": 7}},
+        {"session_id": "t", "from": "user", "content": "Ho."},
+    ]
+    records, _ = load(written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows))))
+    assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/t"]

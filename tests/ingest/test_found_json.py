@@ -266,3 +266,19 @@ def test_pages_of_reddit_and_google_are_refused_with_advice(
 ) -> None:
     with pytest.raises(InputError, match=advice):
         load(written(tmp_path / "t.json", json.dumps([page, page], indent=1)))
+
+
+def test_a_post_with_nested_answers_is_one_dialogue(tmp_path: Path) -> None:
+    def post(id: int, minute: int, text: str | None, *children: dict[str, Any]) -> dict[str, Any]:
+        time = f"2025-11-14T09:{minute:02}:00.000Z"
+        above = {"author": f"u{id}", "text": text, "parent_id": None, "created_at": time}
+        return {"id": id, "type": "comment", **above, "children": list(children)}
+
+    story = post(1, 0, None, post(2, 9, "Yes.", post(4, 9, "Why?")), post(3, 5, "No."))
+    file = written(tmp_path / "t.json", json.dumps({**story, "title": "Is it late?"}))
+    assert said(file) == {"1": [("u1", "Is it late?"), ("u3", "No."), ("u2", "Yes."), ("u4", "Why?")]}
+    assert notices_of(file) == [
+        "1 title put before the comments, as the post has no text",
+        "1 dialogue with several replies to one message, kept as a single sequence of turns",
+        "1 dialogue whose turns were put in the order of 'created_at'",
+    ]

@@ -294,3 +294,91 @@ class TestTrainingData:
         ):
             with pytest.raises(InputError, match="'instruction' and 'output' look like two messages: write"):
                 load(file)
+
+
+def test_thoughts_and_calls_in_parts_with_a_text_are_left_out(tmp_path: Path) -> None:
+    parts: list[dict[str, Any]] = [
+        {"type": "step-start"},
+        {"type": "reasoning", "text": "They greet me."},
+        {"type": "tool-lookup", "state": "output-available", "output": {"text": "x"}},
+        {"type": "text", "text": "Hello."},
+        {"type": "source-url", "url": "https://example.org"},
+    ]
+    talk = [
+        {"role": "user", "parts": [{"type": "text", "text": "Hi."}]},
+        {"role": "assistant", "parts": parts},
+    ]
+    file = written(tmp_path / "t.jsonl", json.dumps({"messages": talk}))
+    assert said(file) == {"0": [("user", "Hi."), ("assistant", "Hello.")]}
+    assert notices_of(file) == [
+        "1 step mark left out",
+        "1 thought left out",
+        "1 tool call left out",
+        "1 source left out",
+    ]
+
+
+def _deepseek(node: str, parent: str | None, children: list[str], *parts: tuple[str, str]) -> dict[str, Any]:
+    fragments = [{"type": kind, "content": text} for kind, text in parts]
+    message = {"files": [], "inserted_at": f"2025-11-14T09:0{node}:00+08:00", "fragments": fragments}
+    return {"id": node, "parent": parent, "children": children, "message": message if parts else None}
+
+
+class TestConversationsOfDeepseek:
+    def test_follow_the_newest_answers_and_omit_thoughts(self, tmp_path: Path) -> None:
+        nodes = [
+            _deepseek("0", None, ["1"]),
+            _deepseek("1", "0", ["2", "3"], ("REQUEST", "Hi.")),
+            _deepseek("2", "1", [], ("RESPONSE", "Old.")),
+            _deepseek("3", "1", [], ("THINK", "Hm."), ("SEARCH", "x"), ("RESPONSE", "Hello.")),
+        ]
+        talk = {"id": "x", "title": "T", "mapping": {one["id"]: one for one in nodes}}
+        file = written(tmp_path / "conversations.json", json.dumps([talk]))
+        assert said(file) == {"x": [("user", "Hi."), ("assistant", "Hello.")]}
+        assert notices_of(file) == [
+            "1 thought left out",
+            "1 tool call left out",
+            "1 message of other branches left out",
+        ]
+
+    def test_of_chatgpt_still_need_the_last_node(self, tmp_path: Path) -> None:
+        message = {"author": {"role": "user"}, "content": {"parts": ["Hi."]}}
+        talk = {"id": "x", "mapping": {"a": {"parent": None, "children": [], "message": message}}}
+        good = {**talk, "id": "y", "current_node": "a"}
+        records, _ = load(written(tmp_path / "conversations.json", json.dumps([talk, good])))
+        assert any("no 'current_node'" in one for one in refused(records))
+
+
+class TestLogsOfClaudeCode:
+    @staticmethod
+    def entry(session: str, second: int, role: str, content: Any, **more: Any) -> dict[str, Any]:
+        time = f"2025-11-14T09:00:{second:02}.000Z"
+        message = {"role": role, "content": content, "id": "m"}
+        own = {"sessionId": session, "uuid": f"{session}-{second}", "type": role, "timestamp": time}
+        return {"parentUuid": None, "isSidechain": False, **own, "message": message, **more}
+
+    def test_have_a_dialogue_for_each_session(self, tmp_path: Path) -> None:
+        call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": "t1", "content": "1 def f(): ..."}
+        entries = [
+            {"type": "summary", "summary": "Fix the test", "leafUuid": "a-9"},
+            {"type": "file-history-snapshot", "messageId": "a-1", "snapshot": {}},
+            self.entry("a", 1, "user", "Caveat: ...", isMeta=True),
+            self.entry("a", 2, "user", "Why does it fail?"),
+            self.entry("b", 3, "user", "Hi."),
+            self.entry("a", 4, "assistant", [{"type": "thinking", "thinking": "Hm.", "signature": "x"}]),
+            self.entry("a", 5, "assistant", [{"type": "text", "text": "I will read it."}, call]),
+            self.entry("a", 6, "user", [result]),
+            self.entry("a", 7, "user", "Search the files.", isSidechain=True),
+            self.entry("a", 8, "user", [{"type": "text", "text": "[Request interrupted by user]"}]),
+            {"type": "system", "subtype": "turn_duration", "sessionId": "a", "uuid": "a-9", "content": "5s"},
+            self.entry("b", 9, "assistant", [{"type": "text", "text": "Hello."}]),
+        ]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, entries)))
+        assert said(file) == {
+            "a": [("user", "Why does it fail?"), ("assistant", "I will read it.")],
+            "b": [("user", "Hi."), ("assistant", "Hello.")],
+        }
+        told = " ".join(notices_of(file))
+        counted = ("service message", "subagent message", "thought", "tool call", "tool result")
+        assert all(kind in told for kind in counted)

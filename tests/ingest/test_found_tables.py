@@ -624,3 +624,29 @@ class TestTextsWithTags:
         file = written(tmp_path / "t.csv", f"dialogue_id,speaker,text\n1,ann,{text}\n1,bo,Ok.\n")
         assert said(file, clean=True) == {"1": [("ann", text), ("bo", "Ok.")]}
         assert not any("HTML" in line for line in notices_of(file))
+
+
+class TestIdsThatBeginAgain:
+    SCRIPT = (
+        "text,speaker,season,episode,scene\nHi.,Ross,1,1,1\nHo.,Joey,1,1,1\nYes.,Ross,1,2,1\nNo.,Joey,1,2,2\n"
+    )
+
+    def test_contain_the_season_and_the_episode(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", self.SCRIPT)
+        found = {"1-1-1": ["Hi.", "Ho."], "1-2-1": ["Yes."], "1-2-2": ["No."]}
+        assert texts(file, map={"dialogue": "scene"}) == found
+
+    def test_are_suggested(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", self.SCRIPT)
+        with pytest.raises(InputError, match="--map dialogue=scene or --map dialogue=episode"):
+            load(file)
+
+    def test_contain_the_folder(self, tmp_path: Path) -> None:
+        rows = "folder,dialogueID,date,from,to,text\n"
+        rows += "3,1.tsv,2008-04-23T14:55:00.000Z,ann,,Hi.\n4,1.tsv,2008-04-23T14:56:00.000Z,bo,,Ho.\n"
+        assert texts(written(tmp_path / "t.csv", rows)) == {"3-1.tsv": ["Hi."], "4-1.tsv": ["Ho."]}
+
+    def test_of_unreadable_rows_reject_the_dialogues_beside_them(self, tmp_path: Path) -> None:
+        rows = "dialogueID,text,folder\na,Hi.,3\na,Ho.\na,Yes.,3\na,No.,4\n"
+        records, _ = load(written(tmp_path / "t.csv", rows))
+        assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/4-a"]

@@ -333,3 +333,59 @@ class TestLinesOfCallRecorders:
     def test_are_not_found_in_what_people_say(self, tmp_path: Path, line: str) -> None:
         file = written(tmp_path / "t.txt", f"AGENT: One moment.\n{line}\nCALLER: Thanks.\n")
         assert transcript(file) == ([[("AGENT", f"One moment. {line}"), ("CALLER", "Thanks.")]], [])
+
+
+class TestNamesWithNumbersOfTurns:
+    @pytest.mark.parametrize("names", [["T1", "C1", "T2", "C2"], ["T 1", "C 2", "T 3", "C 4"]])
+    def test_are_the_names_of_two_speakers(self, tmp_path: Path, names: list[str]) -> None:
+        said = ["Hi.", "Hello.", "Why?", "Because."]
+        lines = [f"{name}: {text}" for name, text in zip(names, said, strict=True)]
+        talks, _ = transcript(written(tmp_path / "t.txt", "\n".join(lines)))
+        assert talks == [list(zip("TCTC", said, strict=True))]
+
+    @pytest.mark.parametrize(
+        "names",
+        [
+            ["Speaker 1", "Speaker 2", "Speaker 1", "Speaker 2"],
+            ["M1", "P1", "P2", "P3"],
+            ["P1", "P2", "P3", "P4"],
+            ["T1", "C1", "T2", "C9"],
+        ],
+    )
+    def test_are_kept_if_they_may_be_people(self, tmp_path: Path, names: list[str]) -> None:
+        talks, _ = transcript(written(tmp_path / "t.txt", "\n".join(f"{name}: Hi." for name in names)))
+        assert [[who for who, _ in talk] for talk in talks] == [names]
+
+
+class TestDepositions:
+    TURNS: ClassVar = [
+        ("Q", "Where do you work?"),
+        ("A", "At the bakery, since May or June."),
+        ("MR. SMITH", "Objection."),
+        ("Q", "Did you see it?"),
+        ("A", "Yes: it was white."),
+    ]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "EXAMINATION BY MR. HALL:\n\nQ.  Where do you work?\nA.  At the bakery, since May\nor June.\n"
+            "MR. SMITH:  Objection.\nBY MR. HALL:\nQ. Did you see it?\n\n(Recess taken.)\n\n"
+            "A. Yes: it was white.\n",
+            " 1             EXAMINATION\n 2   BY MR. HALL:\n 3   Q   Where do you work?\n"
+            " 4   A   At the bakery, since May\n 5       or June.\n 6       MR. SMITH: Objection.\n 7\n"
+            " 8   Q   Did you see it?\n 9   A   Yes: it was white.\n",
+        ],
+    )
+    def test_consist_of_questions_and_answers(self, tmp_path: Path, text: str) -> None:
+        assert transcript(written(tmp_path / "t.txt", text)) == ([self.TURNS], [])
+
+    def test_have_a_dialogue_for_each_examination(self, tmp_path: Path) -> None:
+        text = "EXAMINATION\nQ. Why?\nA. Rain.\nCROSS-EXAMINATION BY MS. LEE:\nQ. When?\nA. At noon.\n"
+        talks, _ = transcript(written(tmp_path / "t.txt", text))
+        assert talks == [[("Q", "Why?"), ("A", "Rain.")], [("Q", "When?"), ("A", "At noon.")]]
+
+    def test_are_not_lists(self, tmp_path: Path) -> None:
+        text = "Ann: The plan:\nA. Buy bread.\nB. Eat it.\nBo: Q. and A. are my cats.\n"
+        talks, _ = transcript(written(tmp_path / "t.txt", text))
+        assert talks == [[("Ann", "The plan: A. Buy bread. B. Eat it."), ("Bo", "Q. and A. are my cats.")]]
