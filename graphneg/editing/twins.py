@@ -50,12 +50,15 @@ _ODDS = 4
 """If both kinds of twins of a composed reply can be made, one in this number of negatives gets a twin with an
 unedited context.
 
-If the change adds a negation, only one in this number of negatives can have a twin without the change.
+If the change adds a negation or turns *I* into *you*, only one in this number of negatives can have a twin
+without the change.
 Changes that remove a negation are about as frequent as these, so that a classifier of words can hardly use
 *not* to tell negatives from twins.
 """
 
 _NEGATED = "of the negative and this twin, only the negative would contain a negation"
+
+_ADDRESSED = "only the negative would be about its addressee"
 
 _REPLACED = "the whole reply was replaced, so the right reply is not the same reply without the error"
 
@@ -294,6 +297,8 @@ def _planned_twins(settings: EditSettings, plan: EditPlan) -> list[_PlannedTwin]
             if _replaces_turn(plan.edits):
                 return f"no-twin: {_REPLACED}"
             if not _appends_sentence(plan.edits):
+                if _only_negative_addresses(settings.seed, plan.dialogue, plan.edits):
+                    return f"no-twin: {_ADDRESSED}"
                 return [_PlannedTwin("unedited")]
             if _only_negative_negated(settings.seed, plan.dialogue, plan.edits):
                 return f"no-twin: {_NEGATED}"
@@ -329,7 +334,8 @@ def _possible_kinds(seed: int, dialogue: StoredDialogue, last: int, edits: Seque
         if _replaces_turn(edits):
             return frozenset()
         if not _appends_sentence(edits):
-            return frozenset({"unedited"})
+            told = _only_negative_addresses(seed, dialogue, edits)
+            return frozenset[Kind]() if told else frozenset({"unedited"})
         return frozenset[Kind]() if _only_negative_negated(seed, dialogue, edits) else frozenset({"reply"})
     reasons = _refusals(seed, dialogue, last, say, [edit for edit in edits if edit is not say])
     return frozenset(kind for kind, reason in reasons.items() if reason is None)
@@ -389,6 +395,18 @@ def _only_negative_negated(seed: int, dialogue: StoredDialogue, edits: Iterable[
     """
     negation = next((edit for edit in edits if edit.op == "add" and edit.role == "polarity"), None)
     return negation is not None and number(seed, "negation", dialogue.id, negation.site) % _ODDS != 0
+
+
+def _only_negative_addresses(seed: int, dialogue: StoredDialogue, edits: Iterable[Edit]) -> bool:
+    """Return whether to refuse a twin because the edits only turn *I* into *you*.
+
+    After "How are you?", the negative is "You're fine", and its twin is "I'm fine". If all such twins were
+    accepted, *you* would reveal the negative. So accept only one in `_ODDS` of them, as in
+    `_only_negative_negated`.
+    """
+    edits = tuple(edits)
+    told = bool(edits) and all((edit.op, edit.concept) == ("set", "you") for edit in edits)
+    return told and number(seed, "addressed", dialogue.id, edits[0].site) % _ODDS != 0
 
 
 def _record_of(
