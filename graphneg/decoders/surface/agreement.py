@@ -261,6 +261,10 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
     # *her* is an object or a possessive. *his* precedes a noun ("his car"), or no noun follows it ("the car
     # is his"). The tag of the token decides.
     if Case.POSSESSIVE in known:
+        # Taggers take *her* in "I met her last week" for a possessive, because a noun follows.
+        following, noun = (sentence.tokens.get(sentence.tokens.index_of(token) + k).lower for k in (1, 2))
+        if Case.OBJECT in known and following in word_class("time-determiners") and noun in word_class("determined-times"):
+            return Case.OBJECT
         return Case.POSSESSIVE if token.tag == "PS" else Case.OBJECT if Case.OBJECT in known else Case.OWN
     if is_tag_pronoun(sentence, token):
         return Case.SUBJECT

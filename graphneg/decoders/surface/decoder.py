@@ -56,6 +56,7 @@ from graphneg.decoders.surface.operations.restating import (
     put_into_frame,
     refuse_fixed_phrase,
     refuse_indefinite,
+    refuse_merged_verb,
     refuse_other_person,
     replace_polite_wish,
     replace_subject,
@@ -491,6 +492,8 @@ def _change_verbs(
         drop_time(source, edit.position)
         others.remove(edit)
     inverted, k = form.order == "inverted", said_by.from_position or 0
+    if wraps or done:
+        refuse_merged_verb(source)
     for edit in wraps:
         set_modality(source, edit.concept or "", k, negated=bool(negations), inverted=inverted)
     if done:

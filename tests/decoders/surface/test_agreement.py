@@ -18,6 +18,14 @@ LIKES = "(l / like-01 :ARG0 (s / she) :ARG1 (h / hat :poss s))"
         ("She likes her hat.", LIKES, "she", "i", "I like my hat."),
         ("She likes her hat.", LIKES, "she", "they", "They like their hat."),
         ("Is he late?", "(l / late-02 :ARG1 (h / he))", "he", "you", "Are you late?"),
+        # A noun follows *her*, but it belongs to the time.
+        (
+            "I met her last week.",
+            "(m / meet-02 :ARG0 (i / i) :ARG1 (s / she))",
+            "she",
+            "he",
+            "I met him last week.",
+        ),
         ("Give it to us.", "(g / give-01 :ARG2 (w / we) :ARG1 (i / it))", "we", "he", "Give it to him."),
     ],
 )

@@ -485,3 +485,38 @@ def test_a_time_is_not_dropped_with_a_particle() -> None:
     already = {"op": "add", "role": "time", "concept": "already"}
     text = said(source, "check", drop, already, top="check-out-04")
     assert text.startswith(("unclear-clause", "So you've already checked out?"))
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "reason"),
+    [
+        # Nobody negates these words.
+        (
+            "I'll call you sometime next week.",
+            "(c / call-02 :ARG0 (i / i) :ARG1 (y / you) :time (w / week :mod (n / next)))",
+            "unclear-clause: 'sometime' is not used with a negation",
+        ),
+        (
+            "They offer a few kinds.",
+            "(o / offer-01 :ARG0 (t / they) :ARG1 (k / kind :quant (f / few)))",
+            "unclear-clause: 'a few' is not used with a negation",
+        ),
+        # "Me guys" is not English.
+        (
+            "I like you guys.",
+            "(l / like-01 :ARG0 (i / i) :ARG1 (g / guy :mod (y / you)))",
+            "kind-mismatch: 'you guys' is addressed to several people",
+        ),
+    ],
+)
+def test_sentences_that_nobody_would_negate_are_refused(text: str, penman: str, reason: str) -> None:
+    assert said((text, penman), "check", NOT) == reason
+
+
+def test_a_merged_verb_gets_no_modality() -> None:
+    text, penman = "I wanna finish my drink.", "(f / finish-01 :ARG0 (i / i) :ARG1 (d / drink :poss i))"
+    changes = (
+        {"op": "wrap", "position": -1, "role": "ARG1", "concept": "possible-01"},
+        {**NOT, "position": -1},
+    )
+    assert said((text, penman), "check", *changes) == "unsupported-edit: 'wanna' can't follow a modal"

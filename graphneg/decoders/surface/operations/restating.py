@@ -297,6 +297,21 @@ def refuse_indefinite(source: SentenceDraft) -> None:
         raise RealisationError("unclear-clause", f"'{words.replace('_', ' ')}' is not used with a negation")
 
 
+def refuse_merged_verb(source: SentenceDraft) -> None:
+    """Refuse to change the modality or tense of a sentence with *wanna*, *gonna* or *gotta*.
+
+    Args:
+        source: The sentence.
+
+    Raises:
+        RealisationError: The sentence contains a word of the class ``merged-verbs`` (``unsupported-edit``).
+    """
+    if merged := next(
+        (token.text for token in source.tokens if token.lower in words_of("merged-verbs")), None
+    ):
+        raise RealisationError("unsupported-edit", f"'{merged}' can't follow a modal")
+
+
 def refuse_fixed_phrase(source: SentenceDraft, k: int) -> None:
     """Refuse to replace a word of a fixed phrase: *pull* in "You're pulling my leg".
 
@@ -563,6 +578,11 @@ def exchange_speakers(source: SentenceDraft, persons: Mapping[str, str] | None =
         known = {person for person, _ in pronoun_cases(token.text)}
         if "we" in known:
             raise RealisationError("kind-mismatch", f"'{token.text}' may include the other speaker or not")
+        following = source.tokens.get(source.tokens.index_of(token) + 1).lower
+        if "you" in known and following in words_of("after-plural-you"):
+            raise RealisationError(
+                "kind-mismatch", f"'{token.text} {following}' is addressed to several people"
+            )
         for person in known & exchanged.keys():
             case = case_of(source, token, person)
             if case is None:
