@@ -210,9 +210,9 @@ def _of_scopes(source: Source, fields: Fields, options: LoadOptions) -> Source:
 
 
 def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Source, Fields]:
-    """Decode the lists and objects that the cells of a table contain as text, such as a list of messages.
+    """Decode a column of a table whose cells contain lists or objects as text: ``['Hi.', 'Hello.']``.
 
-    The source is read once in advance, to check whether most cells of the column can be decoded.
+    The table is read once in advance, to check whether most cells of such a column can be decoded.
 
     Args:
         source: The source.
@@ -262,7 +262,7 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
 
 
 def _list_key(source: Source, fields: Fields) -> str | None:
-    """Return the key under which most entries of a source contain a list or object written as text."""
+    """Return the column of a table in which most cells contain a list as text: ``['Hi.', 'Hello.']``."""
     key: str | None = None
     ids, found, objects, number = set[str](), 0, 0, 0
     for entry in source.read(NoProgress()):

@@ -504,7 +504,7 @@ class Proposal:
 
     @property
     def transform(self) -> str:
-        """The name of the transform that proposes the site."""
+        """The name of the transform whose query returned these edits."""
         return self.proposer.name
 
     def add(self, row: Row) -> None:

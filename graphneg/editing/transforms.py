@@ -140,8 +140,8 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
 def version_of(names: Iterable[str], transforms: Mapping[str, Transform]) -> str:
     """Return a fingerprint of the user's own transform files in a recipe.
 
-    The fingerprint is appended to the ids of negatives. If the user changes a transform file, new negatives
-    therefore get other ids than the negatives of the old file.
+    The fingerprint is appended to the ids of negatives. After the user has changed a transform file, the
+    same dialogue therefore gives negatives with new ids.
 
     Args:
         names: Names of the transforms of a recipe.

@@ -241,8 +241,9 @@ class FrameEntry:
         functions: Function tags, keyed by role number: ``{"0": "PAG"}``.
         verbal: Whether one of the words of the frame is a verb.
         examples: Number of annotated examples of the frame in PropBank.
-        seen: How often an argument had each role in the examples, keyed by the signature of the argument,
-            such as ``dobj`` or ``prep_to``. A role is a number, or ``M`` for a modifier.
+        seen: Number of examples for each syntactic relation to the verb and each role. In
+            ``{"dobj": {"1": 27}}``, the direct object had role ``ARG1`` in 27 examples. The role ``M`` is a
+            modifier.
     """
 
     id: str

@@ -412,10 +412,11 @@ def _places(
 
 
 def _without_rulers(lines: Iterator[tuple[str, str] | Rejected]) -> Iterator[tuple[str, str] | Rejected]:
-    """Return lines without the rulers of a table that is drawn as text, as by psql, mysql and in Markdown."""
+    """Return the lines of a table without lines such as ``|---|---|``, which are part of Markdown tables."""
     first = list(islice(lines, 2))
     whole = chain(first, lines)
-    # In other tables, a ruler may be part of a text with several lines.
+    # Remove lines of dashes only if the first or second line of the table is one. In a CSV file, a message
+    # with several lines may contain a line of dashes.
     is_drawn = any(isinstance(line, tuple) and _RULER.fullmatch(line[1].strip()) for line in first)
     return (
         (line for line in whole if isinstance(line, Rejected) or not _is_drawn(line[1]))
@@ -425,7 +426,7 @@ def _without_rulers(lines: Iterator[tuple[str, str] | Rejected]) -> Iterator[tup
 
 
 def _is_drawn(line: str) -> bool:
-    """Return whether a line of a drawn table is no row: a ruler, or the number of rows."""
+    """Return whether a line is a line of dashes (``|---|---|``) or a number of rows (``(2 rows)``)."""
     return any(pattern.fullmatch(line.strip()) for pattern in (_RULER, _ROW_COUNT))
 
 

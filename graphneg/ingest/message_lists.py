@@ -7,7 +7,8 @@ and published corpora. A message may also contain two turns, a question and its 
 >>> message_list_converter(entry)(entry, Notices())["messages"]
 [{'speaker': 'user', 'text': 'Hi.'}, {'speaker': 'system', 'text': 'Hello.'}]
 
-`message_list_converter` is called for each entry of large files, so it first looks for the keys of the lists.
+`message_list_converter` is called for each entry of large files. To be fast, it first checks whether the
+entry has a key that may contain messages, such as ``log`` above.
 """
 
 from __future__ import annotations

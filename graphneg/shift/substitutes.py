@@ -195,14 +195,15 @@ class SubstituteFinder:
         self._shifts = ShiftGraph(self.store)
 
     def of_post(self, post: str, *, perspective: str | None = None) -> Substitutes:
-        """Return the keywords to which a reply to a given text could shift the topic (perspectives).
+        """Return keywords to which a reply to a given text could shift the topic: "I had a coffee." → *cake*.
 
         Args:
             post: Text to reply to.
-            perspective: Perspective to leave out, for example the perspective of an existing reply.
+            perspective: Keyword to leave out, for example the keyword to which an existing reply shifts.
 
         Returns:
-            The substitutes. Their ``reply`` has an empty text.
+            The keywords with their scores. The attribute ``reply`` has an empty text, because there is no
+            reply yet.
 
         Raises:
             InputError: The text has no keywords.

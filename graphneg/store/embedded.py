@@ -558,8 +558,8 @@ class Membership:
     def leave(self, keep_warm: int = 0) -> None:
         """Close the connection to the server.
 
-        If no other process uses the server, it stops. If this process is a fork of the process that joined,
-        only its copy of the connection is closed, and the parent process continues to use the server.
+        If no other process uses the server, it stops. A process that was forked after its parent had
+        connected closes only its own copy of the connection. The parent process continues to use the server.
 
         Args:
             keep_warm: Seconds for which the server keeps running if no other process uses it. With 0, the

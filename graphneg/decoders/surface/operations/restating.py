@@ -117,7 +117,9 @@ def keep_sentence(source: SentenceDraft, k: int) -> None:
 
 
 def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
-    """Keep only the clause that a sentence asserts, and refuse sentences that a reply cannot repeat.
+    """Shorten a sentence to its main clause, so that a reply can repeat the clause.
+
+    Raises `RealisationError` if a reply cannot repeat the sentence, for example because it is a question.
 
     Args:
         source: The sentences of a turn, edited in place.
