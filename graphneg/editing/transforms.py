@@ -186,8 +186,8 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
         )
     if "$dialogues" not in text:
         raise TransformError(f"{place}: the query does not read $dialogues")
-    # This check only gives an early, readable message. It need not be complete, because `propose` runs the
-    # query with read-only access.
+    # Refuse a query with a clause that writes, such as CREATE. This check gives an early, readable message.
+    # It may overlook a clause, because `propose` runs the query with read-only access anyway.
     if clause := write_clause(text):
         raise TransformError(f"{place}: a transform proposes edits and writes nothing, but has {clause}")
     # Look up the target in `TARGETS`, so that type checkers know its type `Target`.

@@ -304,7 +304,7 @@ def _usable(
         for old, roles in frames.get(word, ()):
             for new, others in frames.get(other, ()) if "no-opposite" not in lexicon.classes_of(old) else ():
                 # The two frames must agree in whether they have an agent, and in whether they have a patient.
-                # Otherwise "He won the game" could get a verb that cannot have an object.
+                # For example, a verb without an object must not replace the verb of "He won the game".
                 if new != old and all((role in roles) == (role in others) for role in ("ARG0", "ARG1")):
                     yield Antonym(word, old, new, True, kinds)
     if (

@@ -136,7 +136,8 @@ def read_rolesets(data: bytes) -> list[Roleset | ReadError]:
         return _rolesets(data)
     except expat.ExpatError as error:
         parts = [part for match in _ROLESET.finditer(data) for part in _read_roleset(data, match)]
-        # If every roleset can be read separately, the error is between the rolesets. Report it for the file.
+        # If every roleset can be read separately, the XML error is in the text between two rolesets. Report
+        # it with its line number in the file.
         if not any(isinstance(part, ReadError) for part in parts):
             parts.append(_malformed(error))
         return parts

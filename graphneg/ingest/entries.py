@@ -181,7 +181,7 @@ def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) 
         if _is_document(first.strip(), second.strip(), fields):
             return _document(path, fields, options, progress, encoding)
         return json_lines(path, progress, encoding)
-    # A table of MySQL begins with a ruler: "+----+------+"
+    # A table that mysql prints begins with a line of dashes: "+----+------+".
     first = second if _RULER.fullmatch(first.strip()) else first
     if _SEPARATOR_LINE.fullmatch(first) or "text" in fields.of(_cells(first, _separator(first, fields))):
         return table_rows(path, _separator(first, fields), fields, progress, encoding)
@@ -386,7 +386,6 @@ def table_rows(
 
 
 def _lacks_columns(place: str, columns: Sequence[str], fields: Fields) -> bool:
-    """Return whether a table lacks required columns."""
     try:
         require_columns(place, columns, fields)
     except InputError:

@@ -1,6 +1,6 @@
 """Read the text files that QQ writes, and messages that were copied from WeChat.
 
-The line above each text contains the time and the name, in QQ in this order and in WeChat in the other::
+The line above each text contains the time and the name. In QQ, the time comes first; in WeChat, the name::
 
     2025-11-14 9:01:12 小明(12345678)
     面包新鲜吗？

@@ -209,8 +209,8 @@ class SubstituteFinder:
             InputError: The text has no keywords.
         """
         if self.extractor is None:
-            # Find the keywords with the extractor that found the keywords of the shift graph. Otherwise many
-            # keywords of the post would not be in the graph.
+            # Use the extractor with which the shift graph was built. Another extractor might find "cups of
+            # coffee" where the graph contains only "coffee".
             made = self.store.read(cypher_text("shift/method"))
             self.extractor = extractor_named(made[0]["keywords"] if made else None)
         [keywords] = self.extractor.extract([post])
@@ -226,7 +226,7 @@ class SubstituteFinder:
             id: Id of an utterance that is not the first of its dialogue, or of a correct response.
 
         Returns:
-            The substitutes.
+            The reply and the other keywords with their scores.
         """
         return self._of(stored_reply(self.store, id))
 
@@ -236,7 +236,7 @@ class SubstituteFinder:
         Replies with an unknown perspective are skipped.
 
         Yields:
-            The substitutes for one reply. Their list ``ranked`` may be empty.
+            The reply and its other keywords, which are in the attribute ``ranked``. It may be empty.
         """
         for _, replies in all_replies(self.store, self.selection):
             moved = [reply for reply in replies if reply.perspective is not None]
@@ -255,7 +255,7 @@ class SubstituteFinder:
             overwrite: Whether to replace a file that another call wrote.
 
         Returns:
-            The counts of the run.
+            The numbers of replies that were read, written and skipped.
 
         Raises:
             InputError: The suffix is not .jsonl.
@@ -354,7 +354,8 @@ def train_predictor(
         raise InputError(_NOTHING)
     load = load_seq2seq if kind == "seq2seq" else load_causal
     loaded = load(model, device=device, offline=offline)
-    # A ``causal`` model reads no candidates, so it needs no settings for finding them.
+    # The prompt of a ``causal`` model contains no candidate keywords, so the model needs no settings for
+    # finding candidates.
     reach = (reach or CandidateOptions(seed=seed)) if kind == "seq2seq" else None
     draw = reach.seed if reach else seed
     examples = examples_of(store, selection, reach=reach, limit=limit, seed=draw)
