@@ -90,7 +90,8 @@ class Loader:
                 yield from exported_records(source.text, options, known)
                 continue
             records = _counted(_records(source, fields, options, known), source.place, options)
-            # With --map or --encoding, the user has confirmed the format, so its first bytes are not checked.
+            # With --map or --encoding, the user has confirmed the format of the file. So do not check the
+            # first bytes of the file.
             if source.text is not None and not options.map and not options.encoding:
                 yield from check_format(source.text, self.name, records)
             else:
@@ -150,7 +151,8 @@ def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
                 yield entry
                 continue
             value = rocket_chat_message(lift_paths(entry.value, fields))
-            # With --map text=_source.body, the user has named the place of the text.
+            # With --map text=_source.body, the user has named the key that contains the text, and
+            # `lift_paths` has changed the value. Then do not look for rows inside the value.
             stored = database_rows(value) if value is entry.value else None
             if stored is not None:
                 rows = [lift_paths(row, fields) for row in stored]
@@ -199,7 +201,8 @@ def _of_scopes(source: Source, fields: Fields, options: LoadOptions) -> Source:
     def read(progress: Progress) -> Iterator[Item | Rejected]:
         for entry in source.read(progress):
             if isinstance(entry, UnreadRow):
-                # The cell with the season or folder may be missing, so the id is not reliable.
+                # The whole id of a dialogue contains the cell with the season or folder. This row could not
+                # be read, so that cell may be missing. So keep none of its cells, not even the id.
                 yield UnreadRow(entry.place, entry.reason, {})
             elif isinstance(entry, Item) and isinstance(entry.value, dict):
                 yield entry._replace(value=with_whole_id(entry.value, fields))
@@ -210,9 +213,9 @@ def _of_scopes(source: Source, fields: Fields, options: LoadOptions) -> Source:
 
 
 def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Source, Fields]:
-    """Decode the lists and objects that the cells of a table contain as text, such as a list of messages.
+    """Decode a column of a table whose cells contain lists or objects as text: ``['Hi.', 'Hello.']``.
 
-    The source is read once in advance, to check whether most cells of the column can be decoded.
+    The table is read once in advance, to check whether most cells of such a column can be decoded.
 
     Args:
         source: The source.
@@ -250,8 +253,8 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
             else:
                 yield entry._replace(value={**entry.value, key: value})
 
-    # The user may have named this column with --map text=COLUMN. Ignore that, because its cells are now lists
-    # or objects.
+    # Ignore --map text=COLUMN if COLUMN is the decoded column, because its cells are now lists or objects and
+    # not texts.
     named = {field: name for field, name in fields.named_by_user.items() if name != key}
     is_list = any(
         isinstance(decoded(str(entry.value.get(key) or "")), list)
@@ -262,7 +265,7 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
 
 
 def _list_key(source: Source, fields: Fields) -> str | None:
-    """Return the key under which most entries of a source contain a list or object written as text."""
+    """Return the column of a table in which most cells contain a list as text: ``['Hi.', 'Hello.']``."""
     key: str | None = None
     ids, found, objects, number = set[str](), 0, 0, 0
     for entry in source.read(NoProgress()):
@@ -283,7 +286,8 @@ def _list_key(source: Source, fields: Fields) -> str | None:
             return None
         named = fields.of(entry.value).get("dialogue", "")
         id = str(number if named == key else entry.value.get(named, number))
-        # If an id occurs twice, each row is a message. A cell such as "[1, 2]" is then its text, and no list.
+        # If an id occurs twice, each row is a message. A cell such as "['Hi.']" is then the text of a message
+        # and not a list of messages.
         if isinstance(value, list) and id in ids:
             return None
         ids.add(id)
@@ -304,7 +308,7 @@ def _of_named_lines(source: Source, fields: Fields, options: LoadOptions) -> Sou
     names = {field: fields.named_by_user.get(field) or field for field in ("speaker", "text")}
 
     def turn(line: str) -> dict[str, str]:
-        # Parse only the first line with `turns_in`, because it would join the lines of the text.
+        # A turn may have several lines. Parse only its first line with `turns_in`, which joins lines.
         first, end, rest = line.partition("\n")
         [(speaker, text)] = turns_in(first, Notices())
         return {names["speaker"]: speaker, names["text"]: f"{text}{end}{rest}"}
@@ -361,8 +365,8 @@ def _of_transcripts(source: Source, fields: Fields, options: LoadOptions) -> Sou
         return source
     options.notices.say(f"{source.place}: {key!r} contains whole transcripts, whose lines are read as turns")
 
-    # Use the keys that the user named for the new turns: with --map speaker=who, the speaker is stored as
-    # "who".
+    # The turns are objects with a speaker and a text. With --map speaker=who, use "who" as the key of the
+    # speaker, because the speaker is looked up under this key later.
     names = {field: fields.named_by_user.get(field) or field for field in ("turns", "speaker", "text")}
     last = -1
 

@@ -68,7 +68,7 @@ UNWIND [
   {op: 'say', from_amr: claim.amr, from_position: claim.position, context_free: claim.context_free,
     frames: change.frames}]
   + [part IN nodes WHERE part.parent = change.person.position AND NOT change.person.concept IN ['i', 'you']
-       // Other branches, such as the verb in "my sister who lives here", are kept.
+       // These roles are branches of the noun, such as "my" (poss) in "my sister".
        AND part.role IN ['ARG0-of', 'poss', 'name', 'mod', 'ARG1-of', 'quant']
      | {position: part.position, op: 'drop', copy_of: claim.amr}]
   + [{position: change.person.position, op: 'set', concept: change.concept, copy_of: claim.amr}] AS edit

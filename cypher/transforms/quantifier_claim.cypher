@@ -20,7 +20,7 @@ WHERE claim.kind = 'statement'
 MATCH (n:AmrNode {amr: claim.amr})
 WITH dialogue, claim, collect(n) AS nodes
 WITH dialogue, claim, nodes, head([n IN nodes WHERE n.position = claim.position]) AS predicate,
-     // Words such as "anyone" need a negation.
+     // Words that only occur in negative sentences: "anyone" in "It never hurt anyone".
      [n IN nodes WHERE n.concept IN ['anyone', 'anybody', 'anything', 'any', 'again']] AS negative_words
 // Skip claims about what somebody thinks or knows, such as "I always know what to say".
 WHERE NOT 'thinking' IN predicate.classes
@@ -40,7 +40,7 @@ WHERE
   // negated ("never"). So "always" must belong to the main predicate.
   OR n.concept <> 'ever' AND NOT claim.negated
     AND (options <> ['ever'] OR n.parent = claim.position)
-  // "Nobody came", "I need nothing": the word itself is the negation.
+  // Replace "nobody" and "nothing" in any claim ("Nobody came"): they are negative without a "not".
   OR n.concept IN ['nobody', 'nothing']
 UNWIND options AS option
 // Replace a later turn by a copy of the claim ("I always drink tea"). Then replace the word in this copy ("I never

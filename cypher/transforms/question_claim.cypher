@@ -37,8 +37,8 @@ UNWIND CASE WHEN n.question_position IS NULL
     {op: 'say', from_amr: n.amr, from_position: n.position, concept: 'know-01',
      frames: ['check', 'surprise', 'meaning']},
     {position: -1, op: 'drop', role: 'polarity', copy_of: n.amr}]
-  // In a yes/no question, drop the node that makes it a question: "You are angry." In other frames, the reply would
-  // answer the question: "So I'm angry?"
+  // In a yes/no question, drop the node that makes it a question: "You are angry." Put "What do you mean," or "But you
+  // said" before the copy. After "So", the reply would answer the question: "So I'm angry?"
   ELSE [
     {op: 'say', from_amr: n.amr, from_position: n.position, frames: ['meaning', 'said']},
     {position: n.question_position, op: 'drop', copy_of: n.amr}] END AS edit

@@ -24,11 +24,11 @@ WITH dialogue, amr, nodes,
      // The action is the order itself ("Have a seat."), or the ARG1 of "may", "can", "let me" and "why don't you".
      [n IN nodes WHERE n.frame AND CASE
         WHEN request.clause_type = 'order' AND request.concept <> 'let-01'
-          // "Don't worry" is negative already.
+          // Skip "Don't worry", which is negative already.
           THEN n.position = request.position
             AND request.imperative_position IS NOT NULL
             AND request.negated IS NULL
-        // "May I try it on?", "Could you open the door?", "Let me have a look."
+        // The action is below "let" ("Let me have a look") or below a modal in a question ("May I try it on?").
         WHEN request.concept = 'let-01' AND request.imperative_position IS NOT NULL
           OR request.concept = 'possible-01' AND request.question_position IS NOT NULL
           THEN n.parent = request.position AND n.role = 'ARG1'

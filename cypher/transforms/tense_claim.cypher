@@ -59,9 +59,10 @@ WHERE change IS NOT NULL AND size(times) <= 1
 UNWIND [
   {op: 'say', from_amr: claim.amr, from_position: action, context_free: claim.context_free,
     frames: [frame IN claim.frames WHERE
-      // After "I bought a car", the other speaker may remember an earlier plan: "But you said you want to buy a car."
+      // Do not use "But you said". After "I bought a car", the reply "But you said you want to buy a car" may be right,
+      // because the other speaker may remember an earlier plan.
       frame <> 'said'
-      // "Why have you already bought a car?" is a strange reply to a plan.
+      // Do not use "Why" after a plan: "Why have you already bought a car?" is a strange reply to "I'll buy a car".
       AND NOT (change = 'done' AND frame = 'why')]}]
   + [time IN times | {position: time.position, op: 'drop', copy_of: claim.amr}]
   + CASE WHEN change = 'done'

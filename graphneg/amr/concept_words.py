@@ -56,8 +56,9 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
         return tuple((form, 10.0 - 0.1 * rank) for rank, form in enumerate(PRONOUNS[concept]))
     lemma = lexeme(concept)
     known = _TABLE.get(concept)
-    # The names of frames such as ``have-rel-role-91`` are not words of a text. So return only the words that
-    # ``_TABLE`` lists. If its row is empty, no word expresses the concept.
+    # The name of a frame such as ``have-condition-91`` does not occur in texts. So return only the words in
+    # the frame's row of ``_TABLE``, such as *if*. The rows of a few concepts, such as ``date-entity``, are
+    # empty, because no word expresses these concepts.
     if known is not None and (concept.endswith("-91") or not known):
         return tuple((word, 6.0) for word in known)
     keys = {american(lemma): 10.0}

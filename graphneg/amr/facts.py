@@ -152,7 +152,7 @@ class _Facts:
         self._heads = frozenset(self.clauses.heads)
 
     def all(self) -> list[Facts]:
-        """Return the properties of each node. The top node of a sentence also gets those of the sentence."""
+        """Return the properties of each node. Properties of a sentence are added to those of its top node."""
         found = [self._node_properties(node.position) for node in self.view.nodes]
         for top in sorted({0, *self.view.sentences}):
             found[top] |= self._sentence_properties(top)

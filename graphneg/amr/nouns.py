@@ -139,8 +139,8 @@ class Nouns:
     def _is_argument(self, k: int) -> bool:
         """Return whether a node is an argument of a predicate that a separate word expresses.
 
-        The conjuncts of a coordinated argument are such nodes, too: *tea* and *coffee* in "I like tea and
-        coffee". The graph of *lamplighter* is a ``person`` with ``light-01`` and ``lamp``. This ``lamp`` is
+        In "I like tea and coffee", the method returns True for *tea* and *coffee*, although their parent is
+        ``and``. The graph of *lamplighter* is a ``person`` with ``light-01`` and ``lamp``. This ``lamp`` is
         only a part of a word, so the method returns False for it.
         """
         view, role, up = self._view, self._view.roles[k], self._view.nodes[k].parent
@@ -475,8 +475,8 @@ class Nouns:
         node, view = self._view.nodes[k], self._view
         if node.value is not None:
             return self._number(k)
-        # A ``:wiki`` link must fit the name of its entity. So if an entity has such a link, do not swap its
-        # name alone. The branch after this one swaps the whole entity, with its name and link.
+        # A ``:wiki`` link must fit the name of its entity. So do not swap the name alone if the entity has a
+        # link. Such an entity is swapped as a whole, with its name and link, below.
         if node.role == "name" and node.concept == "name" and node.parent is not None:
             return (
                 self._name(k, f"name {view.labels[node.parent]}")

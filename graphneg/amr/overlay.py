@@ -340,7 +340,8 @@ class _Tree:
             for later in copy.walk():
                 if later.target is target:
                     later.target = node
-            # Copy the name of an entity as well. Otherwise, a mention of "Anna" would become "a person".
+            # If the copied node is an entity, copy its name, too. Without the name "Anna", a ``person`` would
+            # be expressed as "a person".
             for child in target.below:
                 if child.role == "name" and child.target is None:
                     node.attach(child.copied())

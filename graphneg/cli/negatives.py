@@ -487,7 +487,7 @@ def _graph_table(turn: str, before: str, after: str) -> Table:
     # parentheses also change in neighbouring lines. Without this step, the neighbouring lines would be marked
     # although their nodes were not edited.
     bare = ([line.strip().rstrip(")") for line in lines] for lines in (old, new))
-    # Set autojunk=False: otherwise, difflib does not match frequent lines if a graph has 200 lines or more.
+    # With autojunk=True (the default), difflib ignores frequent lines if a graph has 200 lines or more.
     for tag, a, b, c, d in SequenceMatcher(None, *bare, autojunk=False).get_opcodes():
         left = [Text(f"  {line}") if tag == "equal" else Text(f"- {line}", GONE) for line in old[a:b]]
         right = [Text(f"  {line}") if tag == "equal" else Text(f"+ {line}", NEW) for line in new[c:d]]

@@ -163,7 +163,7 @@ class UtteranceSamples:
         yield from (distinct[key] for key in sorted(distinct))
 
     def _amount(self, share: float) -> int:
-        """Return the number of different samples, each of which has the fraction ``share`` of all rows."""
+        """Return how many samples to draw, if each sample contains the fraction ``share`` of all rows."""
         return min(self._most, max(1, int(1 / share)))
 
     def _read(self, corpus: str, split: str, share: float, drawn: int) -> Sequence[SampleRow]:
@@ -394,7 +394,7 @@ class _Donor:
         self._takers: list[tuple[tuple[bool, int], str]] = []
 
     def consider(self, dialogue: str, says_noun: bool) -> None:
-        """Compare a dialogue with the best dialogues so far, and keep it if it is better than one of them.
+        """Add a dialogue to the dialogues that may copy a sentence of this utterance. Keep only the best.
 
         Args:
             dialogue: Id of a dialogue into which a sentence of this utterance may be copied.
@@ -408,7 +408,10 @@ class _Donor:
             heappushpop(self._takers, (rank, dialogue))
 
     def best_recipients(self) -> list[str]:
-        """Return the ids of the dialogues that may copy from the donor, sorted from best to worst."""
+        """Return the ids of the dialogues that may copy a sentence of this utterance.
+
+        The first ids are those of dialogues that share a noun with the utterance.
+        """
         return [dialogue for _, dialogue in sorted(self._takers, reverse=True)]
 
 
@@ -504,7 +507,7 @@ class Proposal:
 
     @property
     def transform(self) -> str:
-        """The name of the transform that proposes the site."""
+        """The name of the transform whose query returned these edits."""
         return self.proposer.name
 
     def add(self, row: Row) -> None:
@@ -755,7 +758,7 @@ def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | N
         if value is None:
             continue
         kind = _KINDS.get(name)
-        # Refuse unknown keys. Otherwise a misspelled key would be ignored without a message.
+        # Refuse unknown keys, so that a misspelled key is reported and not ignored.
         if kind is None:
             return f"unknown key {name!r}"
         # For integers, use `whole_number`, because True is an instance of int in Python.

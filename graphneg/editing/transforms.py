@@ -140,8 +140,8 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
 def version_of(names: Iterable[str], transforms: Mapping[str, Transform]) -> str:
     """Return a fingerprint of the user's own transform files in a recipe.
 
-    The fingerprint is appended to the ids of negatives. If the user changes a transform file, new negatives
-    therefore get other ids than the negatives of the old file.
+    The fingerprint is appended to the ids of negatives. After the user has changed a transform file, the
+    same dialogue therefore gives negatives with new ids.
 
     Args:
         names: Names of the transforms of a recipe.
@@ -186,8 +186,8 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
         )
     if "$dialogues" not in text:
         raise TransformError(f"{place}: the query does not read $dialogues")
-    # This check only gives an early, readable message. It need not be complete, because `propose` runs the
-    # query with read-only access.
+    # Refuse a query with a clause that writes, such as CREATE. This check gives an early, readable message.
+    # It may overlook a clause, because `propose` runs the query with read-only access anyway.
     if clause := write_clause(text):
         raise TransformError(f"{place}: a transform proposes edits and writes nothing, but has {clause}")
     # Look up the target in `TARGETS`, so that type checkers know its type `Target`.

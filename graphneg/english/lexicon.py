@@ -293,9 +293,9 @@ def _usable(
 ) -> Iterator[Antonym]:
     """Yield the uses in which an antonym may replace a word: as a frame, as a modifier or as a noun."""
     kind, word_kind = kind_of(other), kind_of(word)
-    # Both words must be nouns of the same kind, such as two persons, or both must have the kind "other",
-    # which verbs and adjectives have. There is one exception: a noun for a state, thought or act may have an
-    # antonym of the kind "other", because this antonym is often a verb.
+    # The two words must have the same kind: a noun for a person can replace only a noun for a person. Verbs
+    # and adjectives have the kind "other". As an exception, a verb or adjective can replace a noun for a
+    # state, a thought or an act: the verb "love" can replace the noun "hatred".
     if kind == word_kind or (kind == OTHER and word_kind in _SOFT):
         known = [old for old, _ in frames.get(word, ())]
         # A graph may contain a frame of the word that PropBank does not list. The roles of this frame are
@@ -304,7 +304,7 @@ def _usable(
         for old, roles in frames.get(word, ()):
             for new, others in frames.get(other, ()) if "no-opposite" not in lexicon.classes_of(old) else ():
                 # The two frames must agree in whether they have an agent, and in whether they have a patient.
-                # Otherwise "He won the game" could get a verb that cannot have an object.
+                # For example, a verb without an object must not replace the verb of "He won the game".
                 if new != old and all((role in roles) == (role in others) for role in ("ARG0", "ARG1")):
                     yield Antonym(word, old, new, True, kinds)
     if (

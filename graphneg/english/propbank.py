@@ -136,7 +136,8 @@ def read_rolesets(data: bytes) -> list[Roleset | ReadError]:
         return _rolesets(data)
     except expat.ExpatError as error:
         parts = [part for match in _ROLESET.finditer(data) for part in _read_roleset(data, match)]
-        # If every roleset can be read separately, the error is between the rolesets. Report it for the file.
+        # If every roleset can be read separately, the XML error is in the text between two rolesets. Report
+        # it with its line number in the file.
         if not any(isinstance(part, ReadError) for part in parts):
             parts.append(_malformed(error))
         return parts
@@ -241,8 +242,9 @@ class FrameEntry:
         functions: Function tags, keyed by role number: ``{"0": "PAG"}``.
         verbal: Whether one of the words of the frame is a verb.
         examples: Number of annotated examples of the frame in PropBank.
-        seen: How often an argument had each role in the examples, keyed by the signature of the argument,
-            such as ``dobj`` or ``prep_to``. A role is a number, or ``M`` for a modifier.
+        seen: Number of examples for each syntactic relation to the verb and each role. In
+            ``{"dobj": {"1": 27}}``, the direct object had role ``ARG1`` in 27 examples. The role ``M`` is a
+            modifier.
     """
 
     id: str

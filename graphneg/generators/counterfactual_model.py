@@ -67,8 +67,8 @@ class Question:
     """A question to a model: what would a reply have been with a different perspective?
 
     Attributes:
-        id: Id of the question. The id and the seed determine the noise for tokens after the end of the
-            observed reply, where no noise can be inferred.
+        id: Id of the question. The new reply may be longer than the observed reply. The noise for its
+            additional tokens is sampled with this id and the seed.
         observed: The observed reply with its perspective and the turns before it.
         substitute: Keyword that replaces the perspective of the observed reply.
     """

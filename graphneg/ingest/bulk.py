@@ -272,8 +272,8 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             progress.start("files", amount, "dialogues and graphs")
             for part in (_dialogues, _graphs, _clauses, _entities, _words, _sentences):
                 part(self._index, tables, progress)
-            # The property `imported` says that the database has no constraints and indexes yet. graphneg
-            # creates them when it first opens the database.
+            # The import creates no constraints and no database indexes. graphneg creates them when it first
+            # opens the database, if the property `imported` is true.
             schema = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
             tables.node("GraphnegSchema", {"id": "graphneg", **schema, "imported": True})
             progress.finish()

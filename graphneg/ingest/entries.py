@@ -181,7 +181,7 @@ def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) 
         if _is_document(first.strip(), second.strip(), fields):
             return _document(path, fields, options, progress, encoding)
         return json_lines(path, progress, encoding)
-    # A table of MySQL begins with a ruler: "+----+------+"
+    # A table that mysql prints begins with a line of dashes: "+----+------+".
     first = second if _RULER.fullmatch(first.strip()) else first
     if _SEPARATOR_LINE.fullmatch(first) or "text" in fields.of(_cells(first, _separator(first, fields))):
         return table_rows(path, _separator(first, fields), fields, progress, encoding)
@@ -386,7 +386,6 @@ def table_rows(
 
 
 def _lacks_columns(place: str, columns: Sequence[str], fields: Fields) -> bool:
-    """Return whether a table lacks required columns."""
     try:
         require_columns(place, columns, fields)
     except InputError:
@@ -412,10 +411,11 @@ def _places(
 
 
 def _without_rulers(lines: Iterator[tuple[str, str] | Rejected]) -> Iterator[tuple[str, str] | Rejected]:
-    """Return lines without the rulers of a table that is drawn as text, as by psql, mysql and in Markdown."""
+    """Return the lines of a table without lines such as ``|---|---|``, which are part of Markdown tables."""
     first = list(islice(lines, 2))
     whole = chain(first, lines)
-    # In other tables, a ruler may be part of a text with several lines.
+    # Remove lines of dashes only if the first or second line of the table is one. In a CSV file, a message
+    # with several lines may contain a line of dashes.
     is_drawn = any(isinstance(line, tuple) and _RULER.fullmatch(line[1].strip()) for line in first)
     return (
         (line for line in whole if isinstance(line, Rejected) or not _is_drawn(line[1]))
@@ -425,7 +425,7 @@ def _without_rulers(lines: Iterator[tuple[str, str] | Rejected]) -> Iterator[tup
 
 
 def _is_drawn(line: str) -> bool:
-    """Return whether a line of a drawn table is no row: a ruler, or the number of rows."""
+    """Return whether a line is a line of dashes (``|---|---|``) or a number of rows (``(2 rows)``)."""
     return any(pattern.fullmatch(line.strip()) for pattern in (_RULER, _ROW_COUNT))
 
 

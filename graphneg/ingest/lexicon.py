@@ -156,9 +156,9 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
     rows: dict[str, Row] = {}
     for table, cells in ((entry.table, list(entry.cells)) for entry in entries):
         for item in [[cells[0], concept] for concept in cells[1].split()] if table == "class" else [cells]:
-            # An entry replaces the stored entry with the same id. So leave out cells that a new entry may
-            # change, such as the third cell of a row in the table "move". Also leave out the minus sign of
-            # "class -NAME": this entry removes a concept that "class NAME" has added.
+            # A new entry replaces the stored entry with the same id. So compute the id without the cells that
+            # a new entry may change, such as the third cell of a row in the table "move". The entry "class
+            # -NAME" removes a concept that "class NAME" has added, so compute its id without the minus sign.
             of_table = {"class": [item[0].lstrip("-"), item[-1]], "move": item[:2]}
             id = digest([table, of_table.get(table, sorted(item[:2]))])
             rows[id] = {"id": id, "table": table, "cells": item}

@@ -7,7 +7,8 @@ and published corpora. A message may also contain two turns, a question and its 
 >>> message_list_converter(entry)(entry, Notices())["messages"]
 [{'speaker': 'user', 'text': 'Hi.'}, {'speaker': 'system', 'text': 'Hello.'}]
 
-`message_list_converter` is called for each entry of large files, so it first looks for the keys of the lists.
+`message_list_converter` is called for each entry of large files. To be fast, it first checks whether the
+entry has a key that may contain messages, such as ``log`` above.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _KIND = "kind"
 
 
 class _Format(NamedTuple):
-    """A row of ``message_lists.tsv``."""
+    """A row of ``message_lists.tsv``: where a file format has its messages, speakers and texts."""
 
     list: Path
     required: tuple[Path, ...]
@@ -84,9 +85,10 @@ def _turn(cells: Value, one: _Format, formats: Sequence[_Format]) -> dict[str, A
 
 
 def _at(value: Any, path: Path) -> Any:
-    """Return the value at the end of a path; None if there is none.
+    """Return a nested value: the path ``data.text`` leads to "Hi." in ``{"data": {"text": "Hi."}}``.
 
-    A number on the path selects a member of a list. Without a number, the texts of the members are joined.
+    Return None if a key of the path is missing. A number on the path selects a member of a list. If the path
+    has no number for a list, the texts of its members are joined.
     """
     for at, key in enumerate(path):
         if isinstance(value, list) and not key.isdigit():

@@ -510,7 +510,7 @@ class RowReader:
         return [rows[at] for at in path]
 
     def _replies_later(self, rows: list[DialogueRow]) -> list[DialogueRow]:
-        """Move each reply after the row that it answers, and keep the order of the rows otherwise."""
+        """Move each reply behind the row that it answers. Do not change the order of all other rows."""
         replies = [_reply(cast("Value", row.cells), self._fields) for row in rows]
         if not any(answered for _, answered in replies):
             return rows

@@ -1,6 +1,6 @@
 """Read the text files that QQ writes, and messages that were copied from WeChat.
 
-The line above each text contains the time and the name, in QQ in this order and in WeChat in the other::
+The line above each text contains the time and the name. In QQ, the time comes first; in WeChat, the name::
 
     2025-11-14 9:01:12 小明(12345678)
     面包新鲜吗？
@@ -41,13 +41,13 @@ _SYSTEM_NAME = re.compile(rf"(?:{alternatives('qq system name')})(?:\(\d+\))?")
 
 
 def is_of_tencent(path: Path) -> bool:
-    """Return whether a file begins with messages below lines with a time and a name.
+    """Return whether a file looks like an export of QQ or like messages copied from WeChat.
 
     Args:
         path: The file.
 
     Returns:
-        True if QQ may have written the file, or its messages were copied from WeChat.
+        True if one of the first 13 lines contains a time and a name, and the next line is not empty.
     """
     start = head(path, 1 << 12).decode("utf-8", "replace").removeprefix("\ufeff")
     return _FILE.match(start) is not None

@@ -181,7 +181,8 @@ class Run:
         """Check that an existing folder of checkpoints was made by a training run.
 
         Raises:
-            InputError: The folder is a file or a link, or it contains files but not the note file of a run.
+            InputError: The folder is a file or a link, or it contains files but no ``RunNote`` (a JSON file
+                that describes a run).
         """
         folder = self.checkpoints
         if not os.path.lexists(folder):

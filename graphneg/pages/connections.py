@@ -206,8 +206,8 @@ class LimitedProtocol(H11Protocol):
         """Start a timer when the server begins to wait for the next part of a request, such as its body."""
         answered = bool(self.cycle) and self.cycle.response_complete
         phase = (self.conn.their_state, answered)
-        # Do not restart the timer while the server waits for the same part of a request. Otherwise, a client
-        # could keep the connection open by sending one byte every second.
+        # Keep the timer running while the server waits for the same part of a request. If each byte restarted
+        # the timer, a client could keep the connection open by sending one byte every second.
         if phase == self._phase:
             return
         self._phase = phase

@@ -3,9 +3,9 @@
 If the server listens on the loopback address, a visitor needs the random token in the URL that the command
 prints. At the first request, the token is stored in a cookie and removed from the URL. If the server listens
 on any other address, a visitor needs a password. `graphneg.pages.password_limiter` limits how often passwords
-may be tried, and a login form longer than `LOGIN_BYTES` is not read. Requests with the ``Host`` of a
-different server, and write requests from pages of another origin, are refused. Otherwise, another web site
-could use the visitor's browser to access the pages.
+may be tried, and a login form longer than `LOGIN_BYTES` is not read. Another web site must not use the
+visitor's browser to access the pages. Therefore requests with the ``Host`` of a different server, and write
+requests from pages of another origin, are refused.
 
 Example::
 
@@ -171,8 +171,8 @@ class Access:
 def own_names() -> Sequence[str]:
     """Return the names of this machine in lower case.
 
-    The names are looked up only once, because a name server may take seconds to answer. Otherwise, anybody
-    could trigger a lookup with each request by sending an unknown ``Host``.
+    Each request with an unknown ``Host`` asks for the names, and a name server may take seconds to answer. So
+    the names are looked up only once.
 
     Returns:
         The host name and the fully qualified name.

@@ -148,8 +148,8 @@ class PasswordLimiter:
         own = self._bucket(key, now)
         for bucket in (self._all, own):
             bucket.refill(now)
-        # Do not count a refused attempt. Otherwise, an attacker who keeps trying could make other visitors
-        # wait forever.
+        # Count only allowed attempts. If refused attempts were counted, an attacker who keeps trying could
+        # make other visitors wait forever.
         if own.seconds_to_wait:
             return own.seconds_to_wait
         if key != MACHINE and key not in self._known and (wait := self._wait_for_others(key, address, now)):

@@ -189,8 +189,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                 facts = converted(done, _FinishedFacts, f"the note of {path}")
                 self.resumed = Resumed(**msgspec.structs.asdict(facts), is_complete=True)
                 if noted.get("fingerprint") == fingerprint:
-                    # The file is complete, but the note with the last checkpoint still exists. The previous
-                    # run was stopped before it could remove the note, so remove it now.
+                    # The output file is complete, but the file ``.OUT.part.json`` with the last checkpoint
+                    # still exists. The previous run was stopped before it could remove this file.
                     self._remove_leftovers(noted)
             else:
                 with self._writing():
@@ -250,8 +250,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         """
         self._dialogues, self._notes, self._last = dialogues, notes or {}, last
         with self._writing():
-            # Sync the part file before the note is written. Otherwise, after a power failure, the note could
-            # count lines that the part file does not contain.
+            # Sync the part file to disk before the checkpoint is written to the note ``.OUT.part.json``. If a
+            # power failure occurs, the note must not count lines that the part file does not contain.
             self._open_file.flush()
             os.fsync(self._open_file.fileno())
             self._note.write(
@@ -415,8 +415,8 @@ def _checkpoint(noted: Mapping[str, Any], path: Path) -> _Checkpoint | None:
         found = msgspec.convert(noted, _Checkpoint)
     except msgspec.ValidationError:
         return None
-    # Accept only a name that a part file can have. Otherwise, a forged checkpoint could make a run truncate
-    # or remove any other file.
+    # A forged checkpoint could name any file, which the run would then truncate or remove. So accept only a
+    # name that a part file can have.
     is_part = re.fullmatch(rf"{re.escape(path.name)}\.[0-9a-f]{{16}}\.part", found.part)
     return found if is_part else None
 

@@ -401,8 +401,9 @@ class RunNote:
     Attributes:
         path: The path of the JSON file.
         fingerprint: A digest of everything that determines the output.
-        token: The random part of the name of a temporary file. The note is first written to this file, which
-            is then renamed. If the run is killed, the next run finds the temporary file by this token.
+        token: The random part of the name of a temporary file. The JSON text is first written to this file,
+            which is then renamed to ``path``. If the run is killed, the next run finds the temporary file by
+            this token.
     """
 
     path: Path

@@ -454,8 +454,8 @@ class DialogueVersions:
         id: The id of the dialogue and the index of the last turn, joined by ``#``.
         original: The turns before any edit.
         edited: The edited versions.
-        twins: Versions that are still coherent. Each was made by an edit like that of a version in
-            ``edited``, but without its error.
+        twins: Versions that are still coherent. For example, if a version in ``edited`` repeats a statement
+            with "not", its twin repeats the statement without "not".
     """
 
     id: str
@@ -548,8 +548,8 @@ def original_turns(item: Negative) -> Turns:
     """
     context, response = item.original.context, item.original.response
     context = item.context if context is None else context
-    # The record names the speaker of the edited response, but not the speaker of the original response. They
-    # may differ if the edit has added or removed turns. Then leave the speaker empty (unknown).
+    # A record names only the speaker of the edited response. If the edit has added or removed a turn, the
+    # speaker of the original response may be different. Then leave the speaker empty (unknown).
     speaker = item.speaker if len(context) == len(item.context) else ""
     return _with_response(context, response or item.response, speaker)
 

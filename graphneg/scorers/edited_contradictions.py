@@ -262,9 +262,10 @@ def _contradiction_in_turn(
         for where, part in ((at, part) for at in said for part in typed_sentences(before[at].text)):
             if (shared := len(words & set(content_lemmas(part.text)))) > most:
                 most, earlier, sentence = shared, where, part.text
-    # Choose another turn (`other`) of the same speaker, without the statement and the contradiction. If the
-    # statement is in an earlier turn, this is the edited turn before its edit. Otherwise it is the speaker's
-    # next turn or, without a next turn, the speaker's last turn before it.
+    # Choose another turn (`other`) of the same speaker, which contains neither the statement nor the
+    # contradiction. If the statement is in an earlier turn, choose the text of the edited turn before the
+    # edit. If the statement is in the edited turn itself, choose the speaker's next turn. If there is no next
+    # turn, choose the speaker's last turn before the edited turn.
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
         other = turn if earlier != turn else next((at for at in own if at > turn), own[-1] if own else None)
         if other is not None and before[other].text:

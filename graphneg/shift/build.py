@@ -392,8 +392,8 @@ def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None
 
     def removed(tx: ManagedTransaction, name: str) -> int:
         """Delete up to `MAX_ROWS` edges or nodes of one part of the shift graph. Return their number."""
-        # Check in the same transaction that no other run has started to delete the graph. Otherwise this run
-        # might delete shifts that the other run has written after its own deletion.
+        # Check in the same transaction that no other run has started to delete the graph. If another run has
+        # deleted the graph and written new shifts, this run must not delete the new shifts.
         if not run(tx, "shift/forgetting", run=me):
             raise InputError(_TAKEN)
         return run(tx, f"shift/forget_{name}", limit=MAX_ROWS)[0]["gone"]

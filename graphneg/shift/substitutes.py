@@ -195,21 +195,22 @@ class SubstituteFinder:
         self._shifts = ShiftGraph(self.store)
 
     def of_post(self, post: str, *, perspective: str | None = None) -> Substitutes:
-        """Return the keywords to which a reply to a given text could shift the topic (perspectives).
+        """Return keywords to which a reply to a given text could shift the topic: "I had a coffee." → *cake*.
 
         Args:
             post: Text to reply to.
-            perspective: Perspective to leave out, for example the perspective of an existing reply.
+            perspective: Keyword to leave out, for example the keyword to which an existing reply shifts.
 
         Returns:
-            The substitutes. Their ``reply`` has an empty text.
+            The keywords with their scores. The attribute ``reply`` has an empty text, because there is no
+            reply yet.
 
         Raises:
             InputError: The text has no keywords.
         """
         if self.extractor is None:
-            # Find the keywords with the extractor that found the keywords of the shift graph. Otherwise many
-            # keywords of the post would not be in the graph.
+            # Use the extractor with which the shift graph was built. Another extractor might find "cups of
+            # coffee" where the graph contains only "coffee".
             made = self.store.read(cypher_text("shift/method"))
             self.extractor = extractor_named(made[0]["keywords"] if made else None)
         [keywords] = self.extractor.extract([post])
@@ -225,7 +226,7 @@ class SubstituteFinder:
             id: Id of an utterance that is not the first of its dialogue, or of a correct response.
 
         Returns:
-            The substitutes.
+            The reply and the other keywords with their scores.
         """
         return self._of(stored_reply(self.store, id))
 
@@ -235,7 +236,7 @@ class SubstituteFinder:
         Replies with an unknown perspective are skipped.
 
         Yields:
-            The substitutes for one reply. Their list ``ranked`` may be empty.
+            The reply and its other keywords, which are in the attribute ``ranked``. It may be empty.
         """
         for _, replies in all_replies(self.store, self.selection):
             moved = [reply for reply in replies if reply.perspective is not None]
@@ -254,7 +255,7 @@ class SubstituteFinder:
             overwrite: Whether to replace a file that another call wrote.
 
         Returns:
-            The counts of the run.
+            The numbers of replies that were read, written and skipped.
 
         Raises:
             InputError: The suffix is not .jsonl.
@@ -353,7 +354,8 @@ def train_predictor(
         raise InputError(_NOTHING)
     load = load_seq2seq if kind == "seq2seq" else load_causal
     loaded = load(model, device=device, offline=offline)
-    # A ``causal`` model reads no candidates, so it needs no settings for finding them.
+    # The prompt of a ``causal`` model contains no candidate keywords, so the model needs no settings for
+    # finding candidates.
     reach = (reach or CandidateOptions(seed=seed)) if kind == "seq2seq" else None
     draw = reach.seed if reach else seed
     examples = examples_of(store, selection, reach=reach, limit=limit, seed=draw)

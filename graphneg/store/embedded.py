@@ -145,8 +145,8 @@ def _folder_of_run_directories() -> Path:
 
 def _folder_of_archives() -> str:
     """Return the folder for archives of Java classes; an empty string if no archive can be used."""
-    # GRAPHNEG_JAVA may name a script. If the script starts a newer Java, the script itself need not change,
-    # so an outdated archive would not be noticed.
+    # An archive fits only the Java version that wrote it. Use no archive with GRAPHNEG_JAVA, which may name a
+    # script: if a new Java is installed, the script does not change, so an old archive would not be noticed.
     if os.environ.get("GRAPHNEG_JAVA"):
         return ""
     try:
@@ -558,8 +558,8 @@ class Membership:
     def leave(self, keep_warm: int = 0) -> None:
         """Close the connection to the server.
 
-        If no other process uses the server, it stops. If this process is a fork of the process that joined,
-        only its copy of the connection is closed, and the parent process continues to use the server.
+        If no other process uses the server, it stops. A process that was forked after its parent had
+        connected closes only its own copy of the connection. The parent process continues to use the server.
 
         Args:
             keep_warm: Seconds for which the server keeps running if no other process uses it. With 0, the
@@ -608,8 +608,8 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
             if membership and (is_other or membership.engine in (engine, None)):
                 return membership
             # The running server has a different Java program, heap size or release of the engine. Close the
-            # connection to it. If no other process uses the server, it stops, and the next iteration starts
-            # a new server. Otherwise, the next iteration connects to the running server again and keeps it.
+            # connection to it. If only this process uses the server, it stops, and the next iteration starts
+            # a new server. If other processes use it, the next iteration connects to it again and keeps it.
             if membership:
                 is_other = True
                 membership.leave()

@@ -66,7 +66,8 @@ _TOO_DEEP = "a list or map of the result is too deeply nested to be shown: retur
 class QueryParameter:
     """A parameter of a named query.
 
-    If the default is a number, a value must be a non-negative integer. Otherwise it must be a string.
+    If the default is a number, the values of the parameter must be non-negative integers. If the default is a
+    string, or if there is no default, the values must be strings.
 
     Attributes:
         name: The name of the parameter, without ``$``.
@@ -82,7 +83,7 @@ class QueryParameter:
 
     @property
     def is_text(self) -> bool:
-        """Whether the values of the parameter are strings. Otherwise, they are integers."""
+        """True if the values of the parameter are strings, False if they are integers."""
         return not isinstance(self.default, int)
 
 

@@ -185,8 +185,8 @@ class _Watch:
     def end(self) -> None:
         """Record that the query has ended, so that no further attempt to stop it is made.
 
-        If an attempt to stop the query is in progress, this method waits until the attempt is over.
-        Otherwise, it could stop the next query that uses the same connection from the pool.
+        If an attempt to stop the query is in progress, this method waits until the attempt is over. A late
+        attempt could stop the next query that uses the same connection from the pool.
         """
         self._has_ended.set()
         with self._terminating:

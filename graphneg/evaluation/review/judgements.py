@@ -285,9 +285,9 @@ class Judgements:
     def next_row(self, annotator: str) -> int | None:
         """Return the item that an annotator should judge next, and reserve the item for this annotator.
 
-        If the annotator has not judged the item that they were shown last, this item is returned again.
-        Otherwise, the first item in the annotator's order that they have not seen is returned. If they have
-        seen all items, the skipped items are returned again, in the order in which they were skipped.
+        If the annotator has neither judged nor skipped the item that they were shown last, this item is
+        returned again. Else, the first item in the annotator's order that they have not seen is returned. If
+        they have seen all items, the items that they skipped are returned again, in the order of skipping.
 
         Args:
             annotator: The name of the annotator.

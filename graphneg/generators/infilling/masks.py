@@ -187,8 +187,7 @@ def _random_spans(text: str, seed: int, id: str) -> tuple[Span, ...]:
                 if size and content_lemmas(text[start:stop]):
                     spans.append(Span(start, stop, "word" if size == 1 else "phrase"))
                     at += size
-                # Skip the word after a blank. Otherwise two blanks could be adjacent, without a word between
-                # them.
+                # Skip the word after a blank, so that at least one word is between two blanks.
                 at += 1
         begin = end
     return tuple(spans) if _is_usable(text, spans) else ()

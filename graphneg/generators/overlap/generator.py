@@ -489,10 +489,10 @@ class Similarity:
     """Condition on the cosine between a sentence and its context.
 
     A target cosine for each negative is drawn from the cosines between the store's correct responses and
-    their contexts. Otherwise a ranker could tell correct from wrong responses by their similarity to the
-    context alone. Before cosines are computed, the mean over all text vectors is subtracted from each text
-    vector. The reason is that otherwise all texts would be similar: vectors that are means of static word
-    vectors are close to each other (Mu and Viswanath 2018, "All-but-the-Top", section 2).
+    their contexts. So a ranker cannot tell correct from wrong responses by their similarity to the context
+    alone. Vectors that are means of static word vectors are close to each other, so all texts would seem
+    similar. Before cosines are computed, the mean over all text vectors is therefore subtracted from each
+    text vector (Mu and Viswanath 2018, "All-but-the-Top", section 2).
     """
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:

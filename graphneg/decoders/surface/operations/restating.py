@@ -3,8 +3,9 @@
 A speaker who repeats a sentence of the other speaker replaces *I* by *you*, and leaves out words that belong
 only to the earlier turn ("Well, ..., you know"). The words of the reply frame, such as "Why ...?", show why
 the sentence is repeated (see `graphneg.english.reply_frames`). The functions of this module make these
-changes. They refuse sentences that nobody would repeat in this way: hedged sentences, sentences that refer to
-other sentences, formulas, and sentences of several clauses. The rules are in the set ``claim`` of
+changes. They refuse sentences that nobody would repeat in this way: guesses ("Maybe he came"), sentences that
+refer to another sentence ("I think so"), polite formulas ("Nice to meet you"), and sentences of several
+clauses ("I like it and you hate it"). The rules are in the set ``claim`` of
 ``refusals.tsv``, and the words in ``restating.tsv``.
 
 Example: "Well, I want to get my car washed on Friday." in the frame ``why`` becomes "Why do you want to get
@@ -117,7 +118,9 @@ def keep_sentence(source: SentenceDraft, k: int) -> None:
 
 
 def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
-    """Keep only the clause that a sentence asserts, and refuse sentences that a reply cannot repeat.
+    """Shorten a sentence to its main clause, so that a reply can repeat the clause.
+
+    Raises `RealisationError` if a reply cannot repeat the sentence, for example because it is a question.
 
     Args:
         source: The sentences of a turn, edited in place.
@@ -218,7 +221,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         # to end it.
         or last.lower in TITLES
         or last.lower in word_class("indefinite-articles") | {"the"}
-        # "I want to change some U . S . dollars": with these spaces, each letter seems to end a sentence.
+        # Refuse a sentence that ends in a single letter. In "I want to change some U . S . dollars", the
+        # first full stop seems to end the sentence.
         or (len(last.text) == 1 and last.capital and last.text != "I")
         or (last.expanded in DO | HAVE and len(words) < 4),
         # "must be" and "must have" express a conclusion ("She must be tired"), but "must go" does not.
@@ -237,7 +241,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
             and not (token.tag == "JJ" and tokens.get(tokens.index_of(token) + 1).tag in NOUNS)
             for token in words
         ),
-        # In "I will get up and get ready", both verbs depend on *will*, so both change.
+        # Refuse "You sing and dance", because only one of the verbs would change. In "I will get up and get
+        # ready", both verbs depend on *will*, so both change.
         joined=group is not None
         and bool(joined := source.conjuncts(group))
         and (len(group.chain) == 1 or any(verb.tag != "VB" for verb in joined)),
@@ -270,7 +275,8 @@ def negates_clause(source: SentenceDraft) -> bool:
     group = next((group for group in source.parse_verbs() if group.is_main), None)
     if group is None:
         return False
-    # Also check two words after the verb, for negations as in "There are not many banks".
+    # Check the verb, all words before it and two words after it: *not* follows the verb in "There are not
+    # many banks".
     words = source.tokens[: group.main + 3]
     return bool(group.negations) or any(
         token.tag == "NEG" or token.lower in word_class("negative-words") | {"cannot"} for token in words
@@ -342,13 +348,13 @@ def _is_name(token: Token) -> bool:
 
 
 def _is_last_verb(source: SentenceDraft, comma: int) -> bool:
-    """Return whether no verb follows a comma, as in "It stops there, at the bank"."""
+    """Return whether all verbs come before a comma, as in "It stops there, at the bank"."""
     groups = source.parse_verbs()
     return bool(groups) and all(group.main < comma for group in groups)
 
 
 def keep_text(source: SentenceDraft, k: int) -> None:
-    """Keep only the words of the sentence that contains the words of a clause.
+    """Remove the sentences of a turn that do not contain a given clause.
 
     Raises:
         RealisationError: The words of the clause are in several sentences, or there are none
@@ -374,11 +380,12 @@ def keep_text(source: SentenceDraft, k: int) -> None:
     for token in [token for token in source.tokens if token.lower in words_of("left-out")]:
         index = source.tokens.index_of(token)
         before, after = source.tokens.get(index - 1), source.tokens.get(index + 1)
-        # In "He is really busy", *busy* may be tagged as a verb, because it follows an adverb.
+        # In "He is really busy", *busy* may be tagged as a verb, because it follows an adverb. Without
+        # *really*, it follows *is*, so tag it as an adjective.
         if before.is_be and after.tag in ("VB", "VBP") and "ADJ" in readings(after.lower):
             after.tag = "JJ"
         source.tokens.remove(token)
-    # Remove the comma that is left over at the start: ", I like it." without *actually*.
+    # Without *actually*, "Actually, I like it." becomes ", I like it." Remove the comma at the start.
     source.cut(0, source.tokens.run_end(0, ("PU", "EN")))
 
 

@@ -222,7 +222,10 @@ def _scores(
 def _likely_arcs(
     odds: Any, seen: DraftFeatures, pairs: Sequence[tuple[int, int]], roles: Sequence[str]
 ) -> list[ScoredArc]:
-    """Return the arcs with high scores. An arc that the parser's rules also wrote gets a bonus."""
+    """Return the arcs with high scores.
+
+    The parser's rules have written a first graph. Each arc of this graph gets a bonus on its score.
+    """
     if not pairs:
         return []
     number = {role: n for n, role in enumerate(roles)}
