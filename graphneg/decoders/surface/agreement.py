@@ -263,7 +263,8 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
     if Case.POSSESSIVE in known:
         # Taggers take *her* in "I met her last week" for a possessive, because a noun follows.
         following, noun = (sentence.tokens.get(sentence.tokens.index_of(token) + k).lower for k in (1, 2))
-        if Case.OBJECT in known and following in word_class("time-determiners") and noun in word_class("determined-times"):
+        dated = following in word_class("time-determiners") and noun in word_class("determined-times")
+        if dated and Case.OBJECT in known:
             return Case.OBJECT
         return Case.POSSESSIVE if token.tag == "PS" else Case.OBJECT if Case.OBJECT in known else Case.OWN
     if is_tag_pronoun(sentence, token):
