@@ -29,17 +29,18 @@ WHERE
   AND n.concept <> 'possible-01'
 // Replace the next turn by a copy of the question. Only the next turn is replaced: later, the question may have been
 // answered.
-UNWIND CASE WHEN n.question_position IS NULL
+UNWIND CASE
   // Put the copy under know-01 with a negation ("you don't know when the bus leaves"), then drop the negation. Nobody has
   // said "I know when the bus leaves", so no frame quotes it ("But you said ..."), and "Why do you know when the bus
   // leaves?" would be strange.
-  THEN [
+  WHEN n.question_position IS NULL AND n.asked_roles IS NOT NULL THEN [
     {op: 'say', from_amr: n.amr, from_position: n.position, concept: 'know-01',
      frames: ['check', 'surprise', 'meaning']},
     {position: -1, op: 'drop', role: 'polarity', copy_of: n.amr}]
   // In a yes/no question, drop the node that makes it a question: "You are angry." Put "What do you mean," or "But you
   // said" before the copy. After "So", the reply would answer the question: "So I'm angry?"
-  ELSE [
+  WHEN n.question_position IS NOT NULL THEN [
     {op: 'say', from_amr: n.amr, from_position: n.position, frames: ['meaning', 'said']},
-    {position: n.question_position, op: 'drop', copy_of: n.amr}] END AS edit
+    {position: n.question_position, op: 'drop', copy_of: n.amr}]
+  ELSE [] END AS edit
 RETURN d.id AS dialogue, collect(edit {.*, site: n.amr + '.' + toString(n.position)}) AS edits
