@@ -21,7 +21,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -147,19 +147,30 @@ def _check_pages(database: Path) -> None:
         raise _damage_error(path, "it is missing")
     if not any(kind == "dict" for kind, _ in found):
         raise _damage_error(database, "its dictionary, 'dictionary.*.dict', is missing")
-    used: set[str] = set()
-    for _, details in _entries_of_object(path, _read_object(path), "types"):
+    used, types = set[str](), set[str]()
+    for type_name, details in _entries_of_object(path, _read_object(path), "types"):
+        types.add(type_name)
         buckets = details.get("buckets")
         for bucket in cast("list[Any]", buckets) if isinstance(buckets, list) else ():
             if ("bucket", str(bucket)) not in found:
                 raise _damage_error(database, f"the file {as_json(f'{bucket}.*.bucket')} is missing")
-            # The engine stores the relationships of the nodes in a bucket in two more files.
-            used.update((f"{bucket}", f"{bucket}_out_edges", f"{bucket}_in_edges"))
+            used.add(str(bucket))
     for (kind, name), length in sorted(found.items()):
         # The engine ignores the records of a bucket that no type of the schema uses, and graphneg would find
         # an incomplete graph. An empty bucket is accepted: a killed server may have left it.
-        if kind == "bucket" and length and name not in used:
+        if kind == "bucket" and length and name not in used and not _is_internal_bucket(name, types):
             raise _damage_error(path, f"it has no type for the records in {as_json(f'{name}.*.bucket')}")
+
+
+def _is_internal_bucket(name: str, types: Collection[str]) -> bool:
+    """Return whether the engine uses a bucket for the relationships of nodes, so that no type lists it.
+
+    Such names begin with the name of a type: ``Term_0_in_edges``, and ``Term_sn_stripe_0`` for nodes with
+    thousands of relationships. The buckets for the nodes themselves are a type and a number: ``Term_0``.
+    """
+    parts = name.split("_")
+    prefixes = ("_".join(parts[:count]) for count in range(1, len(parts)))
+    return any(prefix in types and not name[len(prefix) + 1 :].isdigit() for prefix in prefixes)
 
 
 def _is_sparse(status: os.stat_result) -> bool:
