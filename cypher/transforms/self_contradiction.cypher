@@ -59,7 +59,7 @@ UNWIND [n IN nodes WHERE
 WITH dialogue, statement.node AS predicate,
      // Collect the top nodes of the later turns of the same speaker, in order.
      [top IN tops WHERE top.turn > statement.turn AND top.speaker = statement.speaker | top.node] AS later_tops,
-     // This number determines which of the later turns is edited, because Cypher has no seeded random function.
+     // Cypher has no seeded random function, so this number determines which of the speaker's later turns is edited.
      statement.turn + statement.position AS number
 WHERE size(later_tops) > 0
 

@@ -191,8 +191,8 @@ def _export_shard(
                 yield ShardBatch(done, chain(before, items), natural_order(batch[-1].id))
                 before = iter(())
                 progress.advance(len(batch))
-            # The first shard also contains the items that belong to no dialogue. If the shard has no
-            # dialogues, the loop has not written these items, so write them here.
+            # The loop writes the items that belong to no dialogue together with the first batch of dialogues.
+            # If the shard has no dialogues, the loop has not run, so write these items here.
             if not done:
                 yield ShardBatch(done, before)
 

@@ -324,7 +324,8 @@ class Negatives(NegativeStream):
     def _finish(self, batch: _Batch, wave: _Wave | None) -> list[Negative]:
         """Return the negatives of a batch, after further planning rounds that replace refused negatives."""
         for number in range(MAX_ROUNDS):
-            # The first round, `wave`, was planned by `_begin` while the previous batch was decoded.
+            # Plan a new round, except for the first one: `_begin` planned it (as `wave`) while the previous
+            # batch was decoded.
             wave = self._wave(batch) if number else wave
             if wave is None:
                 break
@@ -396,8 +397,9 @@ class Negatives(NegativeStream):
             if plan.id in dialogues:
                 asked |= wave.twins.utterances(plan, wave.variants)
         decoded = decode_turns(asked, self._decoder)
-        # The check takes time, and the decoder refuses about half of the composed replies, such as *So you
-        # don't like tea?*. Check only negatives for which the decoder returned a text.
+        # The check whether a negative contains the intended error takes time. The decoder refuses about half
+        # of the composed replies, such as *So you don't like tea?*. So check only negatives for which the
+        # decoder returned a text.
         written = [
             plan
             for plan in wave.plans

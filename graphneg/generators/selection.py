@@ -480,7 +480,7 @@ def _right_responses(record: Negative) -> list[str]:
     """Return a list with the correct response that a record contains; empty if there is none."""
     if record.label:
         return [record.response]
-    # The original response is correct for this context only if the context was not edited.
+    # Use the original response only if the context was not edited. In an edited context, it may be wrong.
     original = record.original.response
     return [original] if original and record.original.context is None else []
 

@@ -283,7 +283,7 @@ class BulkIndex:
         return _Answer({"id": id, "digest": known} for id, known in self._found("graphs", "digest", ids))
 
     def _dialogues(self, dialogues: Rows, utterances: Rows, next: Sequence[list[int]]) -> _Answer:
-        # The key "dialogue" of each utterance contains an index into `dialogues`.
+        # Each row of `utterances` refers to its dialogue by the index of the dialogue in `dialogues`.
         turns: list[list[Row]] = [[] for _ in dialogues]
         for row in utterances:
             turns[row["dialogue"]].append({**row, "dialogue": None})
@@ -462,7 +462,8 @@ class BulkIndex:
         contradicts: Sequence[list[int]],
         answers: Sequence[list[int]],
     ) -> _Answer:
-        # The rows refer to clauses by their index in the batch. Replace each index by the id of the clause.
+        # The rows of `graphs` and of the relations refer to clauses by their index in `clauses`. Replace each
+        # index by the id of the clause.
         heads = {at: [row["amr"], int(k)] for row in graphs for k, at in row["heads"].items()}
         of: dict[str, dict[str, Any]] = {}
         for at, row in enumerate(clauses):

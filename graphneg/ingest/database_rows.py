@@ -51,7 +51,8 @@ def database_rows(value: Any) -> list[dict[str, Any]] | None:
     # phpMyAdmin: {"type": "header", "version": "5.2.1", "comment": "Export to JSON plugin for PHPMyAdmin"}
     if (kind == "header" and "version" in cells) or (kind == "database" and set(cells) == {"type", "name"}):
         return []
-    # This function is called for each row of large tables, so test early whether a value contains others.
+    # This function is called for each row of large tables. Return early if no value of the row is an object,
+    # because such a row contains no other rows.
     if "hits" not in cells and not any(isinstance(one, dict) for one in cells.values()):
         return None
     if isinstance(cells.get("_source"), dict) and "_index" in cells:

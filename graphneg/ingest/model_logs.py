@@ -272,7 +272,8 @@ def _of_dialogflow(value: Value, notices: Notices) -> dict[str, Any]:
         if isinstance(said, str):
             turns.append({"speaker": "user", "text": said})
         else:
-            # The user wrote nothing, but pressed a button, or the bot began the conversation.
+            # The entry contains no text of the user: the user pressed a button, or the bot began the
+            # conversation.
             notices.count(SERVICE, "left out")
         for message in cast("list[Any]", inside(result, "responseMessages") or []):
             texts = inside(message, "text", "text")

@@ -282,9 +282,9 @@ class RowReader:
                 if last is not None:
                     yield last._replace(cells=None, fault=f"the row at {entry.place} can't be read")
                 continue
-            # The row above the first row of this dialogue is unreadable, and may belong to it. Mark the
-            # dialogue as invalid. If the turns are numbered, no mark is needed: `_in_order` checks whether a
-            # number is missing.
+            # The row above the first row of this dialogue is unreadable, and may be a turn of this dialogue.
+            # So mark the dialogue as invalid. If the turns are numbered, no mark is needed, because
+            # `_in_order` checks whether a number is missing.
             if (
                 unread_before is not None
                 and "turn" not in self._known
@@ -412,7 +412,8 @@ class RowReader:
 
     def _once(self, rows: list[DialogueRow]) -> list[DialogueRow]:
         """Drop rows that repeat the message of an earlier row."""
-        # Two exports may overlap, or a table may have a row for each annotator of a message.
+        # A message can occur in several rows if two exports overlap, or if the table has a row for each
+        # annotator of the message.
         first: dict[str, Value] = {}
         kept: list[DialogueRow] = []
         annotated = 0
@@ -548,7 +549,8 @@ class RowReader:
         placed: set[int] = set()
         for at, parent in enumerate(above):
             if parent is not None and parent not in placed:
-                # This row comes before the row that it answers. It is placed later, together with that row.
+                # A reply above the message that it answers is skipped here. It is placed below, directly
+                # after the message.
                 continue
             pending = [at]
             while pending:

@@ -319,7 +319,7 @@ def speaker_name(value: Any) -> Any:
     if isinstance(value, dict):
         person = cast("dict[str, Any]", value)
         found = [person.get(key) for key in _PERSON]
-        # The name may be divided into two values: {"first": "Ann", "last": "Lee", "type": "customer"}
+        # Join a first and a last name: {"first": "Ann", "last": "Lee", "type": "customer"}
         found += [" ".join(str(one) for key in keys if (one := person.get(key))) for keys in _NAME_PARTS]
         found += [person.get(key) for key in _ROLES]
         return next((name for one in found if (name := speaker_name(one)) is not None), None)

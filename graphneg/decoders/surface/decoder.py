@@ -368,7 +368,8 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     elif said_by.concept is None:
         replace_polite_wish(source, keep_claim(source, said_by.from_position or 0))
     elif said_by.concept == KNOWING:
-        # The sentence is a question. Its speaker does not know the answer, and the edit drops this negation.
+        # The copied sentence is a question: "When does the bus leave?" Its speaker does not know the answer,
+        # and the edit states the opposite: "You know when the bus leaves."
         state_knowledge(source, said_by.from_position or 0)
     else:
         # A reply cannot deny a request, but it can deny a wish: "Sit down." -> "I want you to sit down."

@@ -132,7 +132,8 @@ def _write_proper(state: RuleState, word: Word) -> int:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
         # Include a number that depends on the name, as in "Apollo 11".
         numbered = after.tag == "CD" and after.head in {part.i for part in run} and len(run) < 4
-        # The name ends at the end of the sentence, or before the first word that cannot be part of a name.
+        # Add words to the name up to the end of the sentence, or up to the first word that cannot be part of
+        # a name, such as "is" in "Anna Lee is here".
         if not (named and after.sentence == word.sentence) and not numbered:
             break
         run.append(after)
