@@ -124,8 +124,8 @@ def export(
     form = form or FORMS[out.suffix]
     check_selection(store, selection)
     settings = [__version__, form.kind, selection.conditions(), selection.limit, *facts]
-    # Records contain only texts, so their digest leaves out the graphs. Otherwise, parsing the texts again
-    # would make an export of records outdated.
+    # Records contain only texts, so compute their digest without the graphs. An export of records then stays
+    # valid if the texts are parsed again.
     content = (texts_digest if form.kind == RECORDS else content_digest)(store, selection)
     if selection.shard is not None:
         named = {"settings": settings}

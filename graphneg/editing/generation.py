@@ -491,8 +491,8 @@ class _Batch:
     def exclude(self, plan: EditPlan, reason: str) -> None:
         """Exclude a statement from further replies if two replies that repeat it fail for the same reason.
 
-        The decoder would refuse it in all other reply frames, too. Trying them could use up the attempts
-        before the other statements of the dialogue are tried.
+        The decoder would refuse the statement in all other reply frames, too. Without this exclusion, replies
+        with this statement could use up all attempts before any other statement of the dialogue is tried.
 
         Args:
             plan: The plan of the refused reply.
@@ -506,9 +506,9 @@ class _Batch:
                 self._failures.add(failure)
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """Yield the reason for each missing negative, with the id of the negative or of the dialogue.
+        """Yield the reason for each missing negative, with the id of the negative.
 
-        The id is that of the dialogue if the dialogue cannot be edited at all.
+        If the dialogue cannot be edited at all, the id is that of the dialogue.
         """
         for id, refused in self.refused.items():
             yield from refused[: self._amount - len(self.made.get(id, ()))]

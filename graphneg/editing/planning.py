@@ -400,9 +400,9 @@ def _statements(proposal: Proposal) -> set[tuple[str, str]]:
 def _edits(
     settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
 ) -> tuple[Edit, ...]:
-    """Return the edits of a proposal; an empty tuple if the proposal does not suit the negative.
+    """Return the edits of a proposal; an empty tuple if the negative cannot contain these edits.
 
-    For example, it may edit a turn that must not be edited.
+    For example, the proposal may edit a turn that must not be edited.
     """
     # Some edits are meant only for responses, others only for whole dialogues. For example, "You can go"
     # instead of "I can go" may still be a correct response, so skip this edit if the target is

@@ -292,7 +292,7 @@ class Prover:
         turns = [turn for turn in dialogue.turns if turn.turn < copied.turn]
         speaker = next(turn.speaker for turn in dialogue.turns if turn.turn == copied.turn)
         speakers = {turn.speaker for turn in dialogue.turns}
-        # If only one person speaks, *you* refers to somebody who has not spoken yet.
+        # If the dialogue has only one speaker so far, add a second speaker, to whom *you* can refer.
         if len(speakers) == 1:
             speakers.add(next_speaker(dialogue.turns))
         spoken = [
