@@ -163,7 +163,7 @@ def _last_node(nodes: Value) -> str | None:
     while at is not None and at not in passed:
         passed.add(at)
         node: Any = nodes.get(at)
-        # The newest answer is the last child.
+        # Continue with the last child of the message, which is the newest answer to it.
         below = cast("Value", node).get("children") if isinstance(node, dict) else None
         if not isinstance(below, list) or not below:
             # In ChatGPT's export, a missing "current_node" means that the conversation is incomplete.
@@ -261,7 +261,8 @@ def _of_tree(value: Value, notices: Notices) -> dict[str, Any]:
     title, text = value.get("title"), value.get("text")
     first = dict(value)
     if title and not text:
-        # "Show HN" has a title and a link, but no text.
+        # Use the title of a post without a text as its text. For example, a "Show HN" post of Hacker News has
+        # only a title and a link.
         first["text"] = title
         notices.count("title", "put before the comments, as the post has no text")
     posts: list[Value] = [first]
