@@ -394,7 +394,7 @@ class _Reader:
         """Return the index of the pronoun for a named person: *I* in "I'm Mary" and "My name is Mary"."""
         view = self._view
         for child in view.children[k]:
-            # "Are you Jane?" and "I'm not Jane" do not tell the name of the person, so return None.
+            # Return None for "Are you Jane?" and "I'm not Jane", which do not tell the name of the person.
             if child.role == "polarity":
                 return None
             if child.role != "domain":

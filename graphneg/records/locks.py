@@ -256,7 +256,7 @@ def _write_mark(lock: BinaryIO, file: Path) -> None:
     except OSError:
         # Remove the file. With an incomplete mark, later runs would take it for a file of another program.
         file.unlink(missing_ok=True)
-        # `close` tries again to write the buffered mark, which fails again.
+        # `close` tries again to write the mark, which is still in the buffer. Ignore the second error.
         with suppress(OSError):
             lock.close()
         raise

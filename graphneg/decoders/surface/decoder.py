@@ -328,7 +328,8 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources, edited: Sent
         raise RealisationError("unclear-clause", "the sentence to repeat is incomplete")
     if copied_by.role is not None or any(edit.op != "set" for edit in copy):
         refuse_dependent_sentence(source)
-    # "Hi Ron, I need your help, you know" becomes "I need your help", which can be said later.
+    # Remove words that do not fit a later turn: "Hi Ron, I need your help, you know" becomes "I need your
+    # help".
     if copied_by.role is None and copy:
         cut_openings(source)
         cut_asides(source)
@@ -383,7 +384,8 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
         exchange_speakers(source, {source.node(edit.position).label: edit.concept or "" for edit in persons})
     copy = _replace_subject(source, copy)
     if said_by.concept is not None:
-        # "I want to go" is negated by the edit. "I don't know when it leaves" loses its negation by the edit.
+        # A wish is affirmative ("I want to go"), and an edit negates it. Missing knowledge is negative ("I
+        # don't know when it leaves"), and an edit removes its negation.
         if bool(copy) != (said_by.concept == KNOWING):
             negate_statement(source)
         put_into_frame(source, form)
