@@ -405,7 +405,7 @@ class Selected(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings that determine the output. They do not include the batch size."""
+        """Return the settings that determine the output. The batch size is not one of them."""
         with open(self._path, "rb") as file:
             # Use a digest of the content, because the path alone does not show whether the file has changed.
             digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -220,7 +220,7 @@ class SelectedNegatives(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings that determine the output. They do not include the batch size."""
+        """Return the settings that determine the output. The batch size is not one of them."""
         with open(self._path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         choice = self._choice

@@ -542,7 +542,8 @@ class SurfaceDecoder:
         if not item.text.strip():
             return Decoded(None, "empty: the utterance has no words")
         letters = [character for character in item.text[:2000] if character.isalpha()]
-        # All letters before U+02B0 are Latin letters, including letters with diacritics, or IPA letters.
+        # Refuse a text of which too few letters are Latin. Latin letters, including letters with diacritics,
+        # have code points before "ʰ" (U+02B0).
         if sum(character < "ʰ" for character in letters) < _LATIN_SHARE * len(letters):
             return Decoded(None, "not-english: the text is not in Latin letters")
         if not item.edits:

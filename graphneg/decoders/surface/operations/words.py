@@ -463,8 +463,8 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
         return _WORDS_OF_NUMBERS[int(bare[:-3])]
     if not re.fullmatch(r"\d+", bare) or token.text[0].isdigit():
         return bare
-    # The old number was written in words, so also write the new number in words if it is below 100 or a round
-    # number such as 1,000.
+    # If the old number was written in words, write the new number in words, too: "two" -> "four". Numbers of
+    # 100 and more are written in digits, except round numbers such as 1,000.
     number, words = int(bare), _WORDS_OF_NUMBERS
     said = words.get(number, str(number) if number >= 100 else "")
     said = said or f"{words[number - number % 10]}-{words[number % 10]}"
