@@ -107,7 +107,8 @@ class BulkIndex:
         # With check_same_thread=False, one thread can open the file and another one can write to it. With
         # isolation_level=None, sqlite3 begins no transactions by itself: `write` begins and ends them.
         self._tables = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        # With these settings, a power failure can lose the last transactions, but cannot damage the file.
+        # With synchronous=NORMAL, SQLite does not sync each transaction to disk. A power failure can lose the
+        # last transactions, but cannot damage the file.
         self._tables.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
         # The graphs that load/graphs has added, keyed by graph id. The next statement, load/meanings,
         # connects them to their utterances.

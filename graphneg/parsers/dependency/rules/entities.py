@@ -476,7 +476,7 @@ def _write_rate(state: RuleState, word: Word, every: Word) -> None:
 
 
 def _write_kin(state: RuleState, word: Word) -> None:
-    """Add the other person of a relation: for *my friend*, *I* is ``ARG1`` of ``have-rel-role-91``."""
+    """Add the person whose relative or friend somebody is: *I* (``ARG1``) for *my friend*."""
     draft, person = state.draft, state.head_nodes[word.i]
     role = next((arc.head for arc in draft.arcs if arc.dep == person and arc.role == "ARG0"), None)
     # In "my friend" and "a friend of Tom", the friend is related to the person that "my" or "Tom" refers to.
