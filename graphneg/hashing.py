@@ -153,7 +153,8 @@ def _model_files(path: str | Path) -> list[tuple[str, Path]]:
         if not any((place / name).is_file() for name in _CONFIGS):
             return []
         named = [(file.relative_to(place), file) for file in sorted(place.rglob("*")) if file.is_file()]
-    # The text may contain a NUL, or the name of an unknown user, as in "~nobody-here/x".
+    # No file has this path if it contains a NUL character, or the name of an unknown user, as in
+    # "~nobody-here/x".
     except (OSError, ValueError, InputError):
         return []
     return [

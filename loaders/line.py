@@ -33,12 +33,13 @@ from graphneg.ingest.reading import LARGEST_ITEM, Item, Line
 from graphneg.ingest.times import parse_time
 from graphneg.model import Rejected
 
-# "2025/11/14(Fri)", "2025.11.14 Friday", "2025/11/14（金）", "--- 2025년 11월 14일 금요일 ---"
+# Matches the line with the date of a day: "2025/11/14(Fri)", "2025.11.14 Friday", "2025/11/14（金）",
+# "--- 2025년 11월 14일 금요일 ---"
 _DAY = re.compile(
     r"(?:-{5,} )?(\d{4})(?:[./]|년 )(\d{1,2})(?:[./]|월 )(\d{1,2})(?:\.|일)?\s?[(（]?[^\W\d_]{0,20}[)）]?"
     r"(?: -{5,})?\s*"
 )
-# "--- Friday, November 14, 2025 ---"
+# Matches a line with a date in words: "--- Friday, November 14, 2025 ---"
 _NAMED_DAY = re.compile(r"-{5,} (?:[A-Z][a-z]+, )?(?P<date>[A-Z][a-z]+ \d{1,2}, \d{4}) -{5,}\s*")
 # KakaoTalk: "[Ann] [오전 9:01] Hello.", "[Ann] [9:01 AM] Hello."
 _KAKAO = re.compile(

@@ -124,8 +124,8 @@ def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
         if not candidates:
             raise ItemError(f'"candidates" of utterance {number} is empty')
         if not number:
-            # If the first "history" begins with __SILENCE__, that turn is left out, so subtract 1 from the
-            # numbers of all other turns.
+            # If the first "history" begins with the turn __SILENCE__, leave out this turn, and subtract 1
+            # from the numbers of all other turns.
             silent = int(bool(history) and _is_silence(history[0], []))
         # "history" must begin with all turns of the previous "history". If it does not, its turns are from
         # another dialogue.

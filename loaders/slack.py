@@ -323,7 +323,8 @@ def _speaker(fields: Mapping[str, Any], names: Mapping[str, str]) -> str:
     id, profile = fields.get("user"), fields.get("user_profile")
     if isinstance(id, str) and id in names:
         return names[id]
-    # Someone who left the workspace may be missing in users.json. The message may then contain a profile.
+    # An author who left the workspace may be missing in users.json. If the message contains the profile of
+    # its author, use the name in the profile.
     name = _name({"profile": profile}) if isinstance(profile, dict) else ""
     name = name or (id if isinstance(id, str) else "") or str(fields.get("username") or "")
     if not name:

@@ -43,7 +43,7 @@ _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DATE = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ T])?"
 # Matches the end of a time that is a range: "[00:05 - 00:20] Ann: Hello."
 _UNTIL = rf"(?:\s?(?:-|–|—|-->|→)\s?{_DATE}{_CLOCK})?"
-# "[4.2s] Ann: Hello.", "( 1m 5s ) Ann: Hello.": the time since the beginning.
+# Matches the time since the beginning: "[4.2s] Ann: Hello.", "( 1m 5s ) Ann: Hello."
 _SINCE = r"(?:\d+h\s?)?(?:\d+m\s?)?\d+(?:\.\d+)?s"
 _STAMP = (
     rf"(?:[\[(]?(?P<before>{_DATE}{_CLOCK}){_UNTIL}[\])]?|[\[(]\s?(?P<since>{_SINCE})\s?[\])])\s+(?:-\s+)?"
@@ -68,22 +68,26 @@ _PIPED = re.compile(
     rf"\s*[\[(]?(?P<before>{_DATE}{_CLOCK})[\])]?\s+\|\s+(?P<name>[^|\n]{{1,60}}?)\s+\|\s+(?P<text>.*)"
     r"(?P<remark>)(?P<after>)"
 )
-# "00:00:03.120 --> 00:00:07.120", "0:00:03.120,0:00:07.120" (SubViewer)
+# Matches the line with the times of a subtitle: "00:00:03.120 --> 00:00:07.120", in SubViewer
+# "0:00:03.120,0:00:07.120".
 _CUE_TIME = re.compile(r"\s*(?:\d+:)?\d{1,2}:\d\d[.,]\d{3}(?:\s+-->\s|,(?:\d+:)?\d{1,2}:\d\d\.\d{3}\s*$)")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s(?P<name>[^<>]+)>")
 _CUE_TAG = re.compile(r"</?(?:v|c|i|b|u|lang|ruby|rt|font)(?:[.\s][^<>]*)?>|<\d\d:[\d:.]+>")
 _DATED = re.compile(r"\d{1,4}[./-]")
-# "Agent: Hello.<br>Ann: Hi.<br>": in some cells, HTML separates the lines of a transcript.
+# Matches the HTML tags that separate the lines of a transcript in some cells: "Agent: Hello.<br>Ann:
+# Hi.<br>".
 _BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li)>", re.IGNORECASE)
 _CENTERED = re.compile(r"<p\s+align=\"?center\"?\s*>[^<>]*</p>", re.IGNORECASE)
-# "User says: Hi.;Bot says: Hello.;": Copilot Studio
+# Matches the beginning of each turn in transcripts of Copilot Studio: "User says: Hi.;Bot says: Hello.;"
 _SAYS = re.compile(r"(?:\A|;)\s*(?P<name>[^\W\d_][\w ]{0,40}?) says:\s")
-# "*** Kim joined the chat ***", "[00:00:57] *** HOLD MUSIC 00:45 ***"
+# Matches an event between asterisks: "*** Kim joined the chat ***", "[00:00:57] *** HOLD MUSIC 00:45 ***"
 _STARRED = re.compile(rf"\s*{_TIME}\*{{3}}\s?[^*\n]+\s?\*{{3}}\s*")
-# "[00:00:30] [phone rings]": a remark with its own time belongs to no turn. "[laughs]" may be part of a turn.
+# Matches a remark with its own time, which belongs to no turn: "[00:00:30] [phone rings]". A remark without a
+# time, such as "[laughs]", may be part of a turn.
 _REMARK_TEXT = r"(?:[^\[\]():]|(?<=\d):(?=\d))+"
 _TIMED_REMARK = re.compile(rf"\s*{_STAMP}(?:\[{_REMARK_TEXT}\]|\({_REMARK_TEXT}\))\s*")
-# "[END OF RECORDING]", "-- END OF CALL --", "[00:00:57] <HOLD MUSIC>"
+# Matches a line in brackets or between hyphens: "[END OF RECORDING]", "-- END OF CALL --", "[00:00:57] <HOLD
+# MUSIC>"
 _BRACKETED = re.compile(
     rf"\s*{_TIME}(?:[\[(<](?P<words>[^\[\]()<>]{{1,60}})[\])>]"
     r"|[-=]{2,}\s?(?P<ruled>[^\s=-][^\n=]{0,60}?)\s?[-=]{2,})\s*"
@@ -93,12 +97,13 @@ _RULE = re.compile(r"\s*(?:[-=*_~]\s?){3,}")
 _NUMBERED_NAME = re.compile(r"(?P<name>[^\W\d](?:.*[^\W\d_])?)[ ._#-]{0,2}(?P<number>\d{1,4})")
 _FEWEST_NUMBERED = 4
 """Minimum number of turns in which names with numbers are recognized as the names of two speakers."""
-# "Q.  Where do you work?", "12   A   At the bakery.": questions and answers of a deposition
+# Matches a question or an answer in the transcript of a deposition, which may begin with a line number: "Q.
+# Where do you work?", "12   A   At the bakery."
 _QUESTION = re.compile(r"\s*(?:\d{1,2}\s+)?(?P<name>[QA])(?:\.\s*|\s{2,})(?P<text>\S.*)")
 _LINE_NUMBER = re.compile(r"\s*\d{1,2}(?:\s{2,}|\s*\Z)")
-# "EXAMINATION", "CROSS-EXAMINATION BY MR. HALL:"
+# Matches the heading of an examination in a deposition: "EXAMINATION", "CROSS-EXAMINATION BY MR. HALL:"
 _EXAMINATION = re.compile(r"[A-Z -]*EXAMINATION(?:\s+BY\s[^:a-z]+)?:?")
-# "BY MR. HALL:", "(Recess taken.)"
+# Matches other lines of a deposition that nobody says: "BY MR. HALL:", "(Recess taken.)"
 _STAGE_LINE = re.compile(r"BY\s[^:a-z]+:|\([^()]+\)")
 _FEWEST_ANSWERS = 2
 """Minimum number of answers after questions, by which a deposition is recognized."""
@@ -274,7 +279,7 @@ def _testimony(lines: Iterable[Line | Rejected], notices: Notices) -> Iterator[L
         if isinstance(line, Rejected):
             yield line
             continue
-        # "12        in April.": the lines of a page are numbered.
+        # Remove the number of the line on the page: "12        in April."
         text = _LINE_NUMBER.sub("", line.text).strip()
         if (found := _QUESTION.fullmatch(text)) is not None:
             yield line._replace(text=f"{found['name']}: {found['text']}")
@@ -321,7 +326,8 @@ def _cues(lines: Iterable[Line | Rejected]) -> Iterator[Line | Rejected]:
         elif is_cue:
             if waiting is not None:
                 yield waiting
-            # "<v Ann Lee>Hello.</v>" names the speaker. Other tags, such as "<i>", format the text.
+            # Replace the tag that names the speaker: "<v Ann Lee>Hello.</v>" -> "Ann Lee: Hello." Remove tags
+            # that format the text, such as "<i>".
             text = _VOICE.sub(lambda voice: f"{voice['name'].strip()}: ", line.text)
             waiting = line._replace(text=_CUE_TAG.sub("", text))
     if waiting is not None:

@@ -24,9 +24,9 @@ CALL (a, z) {
   RETURN [a.text, b.text, c.text, z.text] AS topics, [s.count, t.count, u.count] AS counts
 }
 WITH topics, counts, size(counts) AS steps,
-     // The count of the rarest shift on the path, which is the main sort key.
+     // Sort the paths by the count of their rarest shift first.
      reduce(least = counts[0], c IN counts | CASE WHEN c < least THEN c ELSE least END) AS rarest,
-     // The topics as one text: the sort key for paths with equal counts and lengths.
+     // Sort paths with equal counts and lengths by their topics, joined into one text.
      reduce(names = '', t IN topics | names + t + '|') AS names
 ORDER BY rarest DESC, steps, names
 LIMIT $limit

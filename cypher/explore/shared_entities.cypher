@@ -11,7 +11,7 @@ WHERE $corpus IS NULL OR d.corpus = $corpus
 MATCH (e)<-[:REFERS_TO]-(n:AmrNode)
 MATCH (a:Amr {id: n.amr})<-[:MEANS]-(u:Utterance)
 WITH d, e, count(n) AS mentions, count(DISTINCT u.speaker) AS speakers
-// A: "I met Anna." B: "How is Anna?" Both speakers mention the same person.
+// Keep entities that several speakers mention: "Anna" in A: "I met Anna." B: "How is Anna?"
 WHERE speakers > 1
 WITH d.order AS dialogue_order, e.dialogue AS dialogue, e.id AS entity, e.name AS name, e.kind AS kind, mentions,
      speakers

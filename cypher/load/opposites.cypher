@@ -1,6 +1,7 @@
 // Write ConceptNet edges between terms, and mark the terms as having opposites.
-// $opposites: maps of start and end (texts of terms in the store), start_kind, end_kind, modified_kinds, relation,
-//   weight, source and language. They are sorted, so that concurrent transactions lock terms in the same order.
+// $opposites: maps of start and end (texts of terms in the store), start_kind and end_kind (noun kinds of the terms),
+//   modified_kinds (kinds of things for which the terms are opposites), relation, weight, source and language. They are
+//   sorted, so that concurrent transactions lock terms in the same order.
 // Columns: opposites (number of edges written)
 UNWIND $opposites AS row
 MATCH (a:Term {text: row.start})

@@ -1,7 +1,7 @@
 // Return which of the given sentences can be the second sentence of a response.
 // $ids: ids of sentences that follow the response's first sentence in the turn from which it comes
 // $most: maximum number of words in a sentence
-// Columns: id, text, terms, mood (statement, question or exclamation)
+// Columns: id, text, terms (that the sentence mentions), mood (statement, question or exclamation)
 UNWIND $ids AS id
 MATCH (s:Sentence {id: id})
 WHERE s.words <= $most

@@ -1,5 +1,5 @@
 // Return the nodes of graphs, their words and their outgoing roles, to compute a digest of the store's content.
-// All properties are returned, because a transform can read each of them: the facts, for example.
+// All properties are returned, because a transform of the user can read any of them, such as "tense".
 // $amrs: ids of graphs
 // Columns: nodes. Each node is a list: index of its graph in $amrs, properties, its words, and its outgoing roles. Each
 //          outgoing role is a list: target, role, inverted, branch, reentrant.

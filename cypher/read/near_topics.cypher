@@ -6,12 +6,12 @@
 // Columns: topic
 MATCH (t:Term)
 WHERE (
-    // The user gave a different form of the word: "movies" for "movie".
+    // The user gave a different form of the topic: "movies" for "movie".
     t.text IN $lemmas
-    // The user mistyped the end: "restarant" for "restaurant".
+    // The user mistyped the end of the topic: "restarant" for "restaurant".
     OR t.text STARTS WITH $prefix
-    // The user mistyped another letter: "cofee" for "coffee". Return all topics of similar length; the caller compares
-    // them with the word letter by letter.
+    // The user mistyped a letter anywhere in the topic: "cofee" for "coffee". Return all topics of similar length. The
+    // caller compares these topics with $text letter by letter.
     OR abs(size(t.text) - size($text)) <= 2)
   AND EXISTS { MATCH (t)-[:SHIFTS_TO]-(:Term) }
 RETURN t.text AS topic

@@ -1,7 +1,7 @@
-// Count the shifts in the given corpora. Utterances and responses are counted separately, so a pair of focus and
-// perspective may have two rows.
+// Count the shifts in the given corpora. A shift is a reply that takes up one term (the focus) and moves to another term
+// (the perspective). Utterances and responses are counted separately, so a pair of terms may have two rows.
 // $corpora: names of corpora
-// Columns: focus, perspective, count
+// Columns: focus, perspective, count (number of utterances, or of responses, with this shift)
 MATCH (d:Dialogue)-[:HAS_TURN]->(u:Utterance)-[:FOCUS]->(f:Term)
 WHERE d.corpus IN $corpora
 MATCH (u)-[:PERSPECTIVE]->(p:Term)

@@ -92,7 +92,7 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
        WHEN 'it' THEN
          // "It is an idea" does not become "They are an idea", because "idea" is singular.
          role <> 'domain'
-         // "It rains" does not become "They rain".
+         // Skip "it" if it refers to nothing: "It rains" must not become "They rain".
          AND n.expletive IS NULL
        WHEN 'they' THEN
          // "Their room" does not become "its room", because the result may be correct as well.

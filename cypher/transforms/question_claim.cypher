@@ -19,13 +19,13 @@ MATCH (n:AmrNode {amr: t.amr})
 WHERE
   // The node is the top of a question: "leave" in "When does the bus leave?"
   n.main_clause AND n.clause_type = 'question'
-  // The node is the top of its sentence. In "When did you come and who sent you?", each clause asks something else.
+  // The node is the top of its sentence. In "When did you come and who sent you?", the top is "and", so skip it.
   AND n.position = n.sentence_top
-  // The question has a verb, or is about what something is: "How much is it?" The rest, such as "Tea?", is a fragment.
+  // The question has a verb, or is about what something is: "How much is it?" Skip fragments such as "Tea?"
   AND n.subtree_last - n.position >= 1
-  // In a long question, a reader does not notice that the negation is missing.
+  // Skip long questions, because a reader does not notice that the negation is missing in the reply.
   AND n.subtree_last - n.position <= 14
-  // "May I try it on?" and "Could you open it?" are requests, which request_claim uses.
+  // Skip requests ("May I try it on?", "Could you open it?"), which the transform request_claim uses.
   AND n.concept <> 'possible-01'
 // Replace the next turn by a copy of the question. Only the next turn is replaced: later, the question may have been
 // answered.

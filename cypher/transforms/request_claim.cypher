@@ -42,10 +42,11 @@ WITH dialogue, amr, nodes,
 WHERE size(actions) = 1
 WITH dialogue, amr, nodes, head(actions) AS action
 WHERE
-  // "Relax!" is too short to be repeated. In a long request, a reader does not notice the negation.
+  // Skip short requests such as "Relax!". Skip long requests, because a reader does not notice the negation in them.
   action.subtree_last - action.position >= 1
   AND action.subtree_last - action.position <= 14
-  // "So you don't want to keep it if you pay for it?" is a strange reply to "Can I keep it if I pay for it?"
+  // Skip requests with a condition. "So you don't want to keep it if you pay for it?" is a strange reply to "Can I keep
+  // it if I pay for it?"
   AND size([n IN nodes WHERE n.role = 'condition' AND n.position > action.position
     AND n.position <= action.subtree_last]) = 0
 // Replace a later turn by a copy of the action under want-01, then negate the wish.

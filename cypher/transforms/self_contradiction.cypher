@@ -47,9 +47,9 @@ UNWIND [n IN nodes WHERE
   // The whole sentence is copied, but only one clause is negated. So skip sentences with two main clauses, such as "I'm
   // tired, and I have to go": the other clause would stay true.
   AND (n.position = n.node.sentence_top OR n.node.main_clause IS NULL)
-  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  // Skip "Where is it?" and "Sit down!", which claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
-  // "This is Kim" and "I'm Tina": nobody denies their own name.
+  // Skip "This is Kim" and "I'm Tina", because nobody denies their own name.
   AND coalesce(n.node.kind, '') <> 'person'
   AND (
     // "She doesn't love it" has a negation that can be dropped.
@@ -59,7 +59,7 @@ UNWIND [n IN nodes WHERE
 WITH dialogue, statement.node AS predicate,
      // Collect the top nodes of the later turns of the same speaker, in order.
      [top IN tops WHERE top.turn > statement.turn AND top.speaker = statement.speaker | top.node] AS later_tops,
-     // This number determines which of the later turns is edited, because Cypher has no seeded random function.
+     // Cypher has no seeded random function, so this number determines which of the speaker's later turns is edited.
      statement.turn + statement.position AS number
 WHERE size(later_tops) > 0
 

@@ -322,7 +322,7 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
         # Extend the span while its tokens form a number: "two", "two hundred", "two hundred and five".
         while end < len(tokens) and end - place < 12:
             longer = value_of(list(tokens[place : end + 1]))
-            # A number does not begin with *and* or a hyphen, so these tokens do not start a span.
+            # Do not begin a span with *and* or a hyphen, because a number does not begin with them.
             if longer is None or (tokens[end].lower() in ("and", "-") and end == place):
                 break
             end, value = end + 1, longer

@@ -29,7 +29,7 @@ _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
 _ROLES_BELOW_NOUN = frozenset(
     {"mod", "poss", "quant", "name", "wiki", "unit", "ord", "value", "consist-of", "polarity"}
 )
-# A noun in one of these roles can be replaced by a noun from another dialogue.
+# Roles in which a noun can be replaced by a noun from another dialogue.
 _REPLACEABLE_ROLES = _ARGUMENTS | {
     "ARG3",
     "ARG4",

@@ -164,7 +164,7 @@ class _GraphReader:
                 at += 1
                 if not open_nodes:
                     return at
-            # The next token must be a role, because the loop above has read all closing parentheses.
+            # After a node and its closing parentheses, the next token must be a role, such as ":ARG0".
             if tokens[at][:1] != ":" or tokens[at] == ":":
                 raise self._no_role(at)
             up, role, pos, role_align = open_nodes[-1], tokens[at][1:], branches[-1], None

@@ -21,8 +21,8 @@ from graphneg.english.lexicon import Lexicon
 _TIME_ROLES = frozenset({"time", "duration", "frequency", "weekday", "dayperiod", "season"})
 # Roles of time spans, whose operands are times: ``:duration (b / between :op1 (m / monday) :op2 ...)``.
 _ROLES_OF_TIME_SPANS = frozenset({"time", "duration", "frequency"})
-# If a clause contains one of these roles, no time is added to it. "If it rains, I stay" (``:condition``), for
-# example, must not become "If it rains, I stayed yesterday".
+# Roles of a clause to which no time is added. For example, "If it rains, I stay" has a ``:condition``, and
+# must not become "If it rains, I stayed yesterday".
 _CLASHING_ROLES = frozenset({"time", "duration", "frequency", "condition", "polarity", "mode"})
 _DATES = frozenset({"date-entity", "temporal-quantity"})
 # Modifiers that are part of a time expression, such as "next" in "next week".

@@ -267,8 +267,8 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
             allowed = held_out.without_held_out(group)
             left_out += group.size - allowed.size
             ends.append(ends[-1] + lines.write(msgspec.json.encode(allowed) + b"\n"))
-    # This temporary file is as large as the input. Delete it now, to free disk space before the next files
-    # are written.
+    # The temporary file `spool` is as large as the input. Delete it now, to free disk space before the next
+    # files are written.
     spool.unlink()
     # Save the offsets at which the lines end. With these, a group can be read without reading the groups
     # before it.

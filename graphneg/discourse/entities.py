@@ -298,7 +298,8 @@ class Resolver:
             if kind in ("male", "female"):
                 fitting[0].gender = kind
             return fitting[0]
-        # "He is nice. – Yes, he is." Nobody has named this person, so the first "he" adds a new referent.
+        # If nobody has named a person, the first "he" or "she" adds a new referent: "He is nice. – Yes, he
+        # is."
         if kind in ("male", "female"):
             referent = self._new("person", mention.head)
             referent.gender, referent.number = kind, "singular"

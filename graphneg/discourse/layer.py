@@ -178,7 +178,8 @@ class _EarlierClauses:
     def relate(self, turn: SpokenTurn, clauses: Sequence[Clause], layer: DiscourseLayer) -> None:
         """Add the repetitions, contradictions and answers of a turn to the discourse layer."""
         references = layer.references[turn.graph]
-        # "I don't have a car" and "my car" contradict each other in either order.
+        # Relate clauses that deny and presuppose the same possession, such as "I don't have a car" and "My
+        # car is red", in either order.
         for thing, clause in _denied(turn, clauses, references):
             layer.contradicts += [(clause.id, one.id) for one in self._possessed.get(thing, ())]
         for thing, clause in _possessed(turn, clauses, references):

@@ -251,7 +251,8 @@ class _Reader:
     def _denials(self, k: int) -> int:
         """Return the number of negations at a node: "not", "never", "nobody"."""
         view = self._view
-        # *no* counts as a negation if it is the whole utterance: "No."
+        # Count *no* as a negation if it is the whole utterance ("No."), but not if it is an answer before a
+        # clause ("No, I go").
         own = int(view.nodes[k].parent is None or not view.is_frame[k]) * int(view.is_a(k, "negative"))
         return own + sum(
             (child.role == "polarity" and child.value == "-")
@@ -394,7 +395,7 @@ class _Reader:
         """Return the index of the pronoun for a named person: *I* in "I'm Mary" and "My name is Mary"."""
         view = self._view
         for child in view.children[k]:
-            # "Are you Jane?" and "I'm not Jane" do not tell the name of the person, so return None.
+            # Return None for "Are you Jane?" and "I'm not Jane", which do not tell the name of the person.
             if child.role == "polarity":
                 return None
             if child.role != "domain":

@@ -106,12 +106,13 @@ def refusal_of_texts(
         The reason; None if the texts allow the change of the statement.
     """
     frame = reply_frame(say.frame or "", say.voice or "")
-    # In some frames, the reply is never right: "But you said you don't like tea" contradicts "I like tea",
-    # and agrees with "I don't like tea", so that there is nothing to object to.
+    # Refuse reply frames such as "But you said ...", in which the reply is right after neither statement.
+    # "But you said you don't like tea" contradicts "I like tea". After "I don't like tea", there is nothing
+    # to object to.
     if frame is None or frame.allows_context_twin != "yes":
         return f"in the frame {say.frame!r}, the reply is wrong after the edited statement, too"
-    # "Please sit down" is repeated in other words: "So you want me to sit down?". The edits of these words
-    # cannot be applied to the request.
+    # Refuse requests. "Please sit down" is repeated in other words: "So you want me to sit down?" An edit of
+    # "want" cannot be applied to the request.
     if say.concept is not None:
         return "a request is repeated in other words"
     # Refuse a change of the person. If "My sister lives in Rome" became "You live in Rome", the speaker would
@@ -120,11 +121,12 @@ def refusal_of_texts(
         return "the statement would be about another person"
     by_number = {turn.turn: turn for turn in turns}
     said = by_number.get(reply - 1)
-    # The statement must be in the turn just before the reply. Any turns between the two answer the unedited
-    # statement, and may not fit the edited one.
+    # The statement must be in the turn just before the reply. A turn between the statement and the reply
+    # answers the unedited statement, and may not fit the edited statement.
     if said is None or said.graph_id != say.from_amr:
         return "turns between the statement and the reply answer the unedited statement"
-    # A: "I like tea. How about you?" B: "So you don't like tea?" does not answer the question.
+    # Refuse a turn with a question, because the reply does not answer the question. A: "I like tea. How about
+    # you?" B: "So you don't like tea?"
     if "?" in said.text:
         return "the turn before the reply asks a question"
     asked = by_number.get(reply - 2)
@@ -139,11 +141,12 @@ def _refusal_of_answer(asked: str, changes: Sequence[Edit]) -> str | None:
     # changes except a negation.
     if not questions or (_is_offer(questions[-1]) and not _changes_polarity(changes)):
         return None
-    # "I like tea" answers "Do you like tea?", but the edited statement "I like coffee" does not.
+    # Refuse an answer to a yes/no question: "I like tea" answers "Do you like tea?", but the edited statement
+    # "I like coffee" does not.
     if any(_words("question-words").isdisjoint(_words_of(question)) for question in questions):
         return "the statement answers a yes/no question"
-    # "I work at a school" answers "Where do you work?" as well as "I work at a bank", but "I don't work at a
-    # bank" does not.
+    # In an answer to a question such as "Where do you work?", only a word may be replaced. "I work at a
+    # school" is an answer, as "I work at a bank" is, but "I don't work at a bank" is not.
     return None if _replaces_word(changes) else "the statement answers a question"
 
 
@@ -160,17 +163,18 @@ def _words_of(text: str) -> list[str]:
 def _refusal_of_words(text: str, frame: str, changes: Sequence[Edit]) -> str | None:
     """Return a reason if other words or sentences of the turn may not fit the edited statement."""
     first = _first_word(text)
-    # "Yes, I don't like tea" and "But I don't like tea" may not fit the turn before: *yes* answers it, and
-    # *but* objects to it.
+    # Refuse a turn that begins with *yes*, *but* or a similar word, which answers the turn before it or
+    # objects to it. "Yes, I don't like tea" may not fit where "Yes, I like tea" fits.
     if first in _words("answers") | _words("links"):
         return f"the turn begins with {first!r}, which may not fit the edited statement"
-    # "I'm tired. I want to go home.": after "I'm tired", nobody says "I don't want to go home". If only a
-    # thing, time or number is replaced, the other sentences usually still fit.
+    # Refuse a turn with another statement, as in "I'm tired. I want to go home." Nobody says "I'm tired. I
+    # don't want to go home." If only a thing, time or number is replaced, both statements usually still fit.
     parts = [part.text for part in typed_sentences(text) if _WORD.search(part.text)]
     claims = [part for part in parts if not _is_greeting(part) and not _is_opening(part)]
     if len(claims) > 1 and not _replaces_word(changes):
         return "another sentence of the turn may depend on the statement"
-    # "It closes at six. So hurry up.": *so* refers to the first sentence, and may not fit "It closes at ten."
+    # Refuse a turn in which a word refers to the statement, such as *so* in "It closes at six. So hurry up."
+    # "So hurry up" may not fit "It closes at ten."
     for part in claims[1:]:
         referring = next((word for word in _words_of(part) if word in _words("referring-words")), None)
         if referring is not None:
@@ -178,11 +182,13 @@ def _refusal_of_words(text: str, frame: str, changes: Sequence[Edit]) -> str | N
     # If the changed statement replaces the whole turn, the other sentences of the turn are lost.
     if len(claims) > 1 and _is_restated(text, changes):
         return "the other sentences of the turn would be lost"
-    # "I have three sisters, a brother, and my parents.": an edit would change only one item of the list.
+    # Refuse lists, because an edit would change only one item: "I have three sisters, a brother, and my
+    # parents."
     if claims and claims[-1].count(",") > 1:
         return "the statement is a list"
-    # *too* in "I like tea, too" and *but* in "I like tea, but I hate coffee" relate the statement to another
-    # one. So do words such as *so* in "It's so nice", unless only a thing, time or number is replaced.
+    # Refuse statements with a word that relates them to another statement, such as *too* in "I like tea, too"
+    # and *but* in "I like tea, but I hate coffee". Words such as *so* in "It's so nice" relate a statement to
+    # an expectation. They are allowed only if a thing, time or number is replaced.
     kept = frozenset[str]() if _replaces_word(changes) else _words("measuring-words")
     words = _words_of(text)
     phrases = (f"{one}_{other}" for one, other in pairwise(words))
@@ -199,23 +205,27 @@ def _refusal_of_reason(words: Sequence[str], frame: str, changes: Sequence[Edit]
     frame ``why`` makes it a question for the reason.
     """
     spoken = [word for word in words if word not in _words("openings")]
-    # "It isn't late" is a normal statement, but nobody asks for its reason: "Why isn't it late?"
+    # Refuse an impersonal statement. "It isn't late" is a normal statement, but nobody asks for its reason:
+    # "Why isn't it late?"
     is_explained = frame in ("why", "surprise") and not _replaces_word(changes)
     if is_explained and spoken[:1] and spoken[0] in _words("impersonal-subjects"):
         return "nobody knows a reason for an impersonal statement"
-    # "I can find the book" and "I've already found it" are right, but not "Why have you already found it?".
+    # In the frame "Why ...?", refuse to add *already*, and to replace a word of a statement with *can*. "I've
+    # already found it" and "I can find it" are normal statements, but nobody asks "Why have you already found
+    # it?" or "Why can you find it?".
     is_done = any(edit.role == "time" for edit in changes)
     is_possible = _replaces_word(changes) and not _words("modals").isdisjoint(words)
     if frame == "why" and (is_done or is_possible):
         return "nobody asks for the reason of such a statement"
-    # "I had no idea" does not become "I had an idea".
+    # Refuse to remove *no*, which may be part of a phrase: "I had no idea" is not the opposite of "I had an
+    # idea".
     if any(edit.op == "drop" for edit in changes) and "no" in words[1:]:
         return "the negation is a part of a phrase"
-    # "I've called a hundred times": only "hundred" would be replaced, which gives "I've called a 200 times".
+    # Refuse to change "a hundred": only *hundred* would be replaced, which gives "I've called a 200 times".
     values = [edit.value for edit in changes if edit.value is not None and edit.op == "set"]
     if values and any(one == "a" and other in _words("multipliers") for one, other in pairwise(words)):
         return "the number begins with 'a'"
-    # "It's 60% cotton" does not become "It's 200% cotton".
+    # Refuse more than 100%, as in "It's 200% cotton".
     if "%" in words and any(value.isdigit() and int(value) > _WHOLE for value in values):
         return "a share is at most 100%"
     return None
@@ -262,27 +272,30 @@ def refusal_of_clauses(said: Reading, claim: ClauseReading, changes: Sequence[Ed
     """
     view = said.view
     top = view.sentences[claim.head]
-    # "I know you are late": an edit of *know* does not change what the speaker takes for granted, that is,
-    # "you are late".
+    # Refuse predicates such as *know*. In "I know you are late", an edit of *know* does not change what the
+    # speaker takes for granted, that is, "you are late".
     if view.labels[claim.head] in _words("embedding"):
         return "the predicate takes the statement for granted"
-    # "I'm tired, but she works.": "I'm not tired" would not fit the rest of the sentence.
+    # Refuse a statement in a longer sentence, such as "I'm tired, but she works." "I'm not tired" would not
+    # fit the rest of the sentence.
     if claim.head != top:
         return "the statement is a part of a longer sentence"
     if any(view.is_a(k, "linking", "joining") and view.labels[k] != "and" for k in view.descendants(top)):
         return "another clause depends on the statement"
-    # "I can't right now." The negation of an elliptic clause cannot be dropped.
+    # Refuse an elliptic clause such as "I can't right now", because its negation cannot be dropped.
     if view.is_a(claim.head, "modal") and not any(view.is_frame[k] for k in view.descendants(claim.head)):
         return "the statement has no verb"
-    # "I go to bed." "TV is boring." Nouns without a determiner are often parts of a phrase.
+    # Do not replace nouns without a determiner, because they are often parts of a phrase: *bed* in "I go to
+    # bed".
     bare = {one.position for one in said.mentions if (one.kind, one.definiteness) == ("noun", "bare")}
     if any(edit.op == "set" and edit.value is None and edit.position in bare for edit in changes):
         return "the replaced noun has no determiner"
-    # "I stay if it rains.": the condition may not fit the edited statement "I don't stay".
+    # Refuse a statement with a condition: in "I stay if it rains", the condition may not fit the edited
+    # statement "I don't stay".
     if any(view.roles[k].removesuffix("-of") in _DEPENDENT_ROLES for k in view.descendants(top)):
         return "another clause depends on the statement"
-    # "I love the hat. It's cheap.": the second sentence does not fit "I hate the hat", but it fits "I love
-    # the coat".
+    # If the turn has several sentences, refuse to replace a verb or a modifier. In "I love the hat. It's
+    # cheap.", the second sentence does not fit "I hate the hat", but it fits "I love the coat".
     changed = [edit.position for edit in changes if edit.op == "set"]
     if view.is_multiple and any(
         k in (claim.head, claim.core) or view.is_frame[k] or view.roles[k] == "mod" for k in changed

@@ -124,8 +124,8 @@ def export(
     form = form or FORMS[out.suffix]
     check_selection(store, selection)
     settings = [__version__, form.kind, selection.conditions(), selection.limit, *facts]
-    # Records contain only texts, so their digest leaves out the graphs. Otherwise, parsing the texts again
-    # would make an export of records outdated.
+    # Records contain only texts, so compute their digest without the graphs. An export of records then stays
+    # valid if the texts are parsed again.
     content = (texts_digest if form.kind == RECORDS else content_digest)(store, selection)
     if selection.shard is not None:
         named = {"settings": settings}
@@ -191,8 +191,8 @@ def _export_shard(
                 yield ShardBatch(done, chain(before, items), natural_order(batch[-1].id))
                 before = iter(())
                 progress.advance(len(batch))
-            # The first shard also contains the items that belong to no dialogue. If the shard has no
-            # dialogues, the loop has not written these items, so write them here.
+            # The loop writes the items that belong to no dialogue together with the first batch of dialogues.
+            # If the shard has no dialogues, the loop has not run, so write these items here.
             if not done:
                 yield ShardBatch(done, before)
 

@@ -324,7 +324,8 @@ class Negatives(NegativeStream):
     def _finish(self, batch: _Batch, wave: _Wave | None) -> list[Negative]:
         """Return the negatives of a batch, after further planning rounds that replace refused negatives."""
         for number in range(MAX_ROUNDS):
-            # The first round, `wave`, was planned by `_begin` while the previous batch was decoded.
+            # Plan a new round, except for the first one: `_begin` planned it (as `wave`) while the previous
+            # batch was decoded.
             wave = self._wave(batch) if number else wave
             if wave is None:
                 break
@@ -396,8 +397,9 @@ class Negatives(NegativeStream):
             if plan.id in dialogues:
                 asked |= wave.twins.utterances(plan, wave.variants)
         decoded = decode_turns(asked, self._decoder)
-        # The check takes time, and the decoder refuses about half of the composed replies, such as *So you
-        # don't like tea?*. Check only negatives for which the decoder returned a text.
+        # The check whether a negative contains the intended error takes time. The decoder refuses about half
+        # of the composed replies, such as *So you don't like tea?*. So check only negatives for which the
+        # decoder returned a text.
         written = [
             plan
             for plan in wave.plans
@@ -489,8 +491,8 @@ class _Batch:
     def exclude(self, plan: EditPlan, reason: str) -> None:
         """Exclude a statement from further replies if two replies that repeat it fail for the same reason.
 
-        The decoder would refuse it in all other reply frames, too. Trying them could use up the attempts
-        before the other statements of the dialogue are tried.
+        The decoder would refuse the statement in all other reply frames, too. Without this exclusion, replies
+        with this statement could use up all attempts before any other statement of the dialogue is tried.
 
         Args:
             plan: The plan of the refused reply.
@@ -504,9 +506,9 @@ class _Batch:
                 self._failures.add(failure)
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """Yield the reason for each missing negative, with the id of the negative or of the dialogue.
+        """Yield the reason for each missing negative, with the id of the negative.
 
-        The id is that of the dialogue if the dialogue cannot be edited at all.
+        If the dialogue cannot be edited at all, the id is that of the dialogue.
         """
         for id, refused in self.refused.items():
             yield from refused[: self._amount - len(self.made.get(id, ()))]

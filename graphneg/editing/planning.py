@@ -349,7 +349,7 @@ def _try(
                 slot.take(proposal, edits)
                 found += 1
         if found:
-            # The next edits of this negative must be in the same response.
+            # If the edit is in a response, all further edits of this negative must be in the same response.
             slot.responses = () if response is None else (response,)
             break
     else:
@@ -400,9 +400,9 @@ def _statements(proposal: Proposal) -> set[tuple[str, str]]:
 def _edits(
     settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
 ) -> tuple[Edit, ...]:
-    """Return the edits of a proposal; an empty tuple if the proposal does not suit the negative.
+    """Return the edits of a proposal; an empty tuple if the negative cannot contain these edits.
 
-    For example, it may edit a turn that must not be edited.
+    For example, the proposal may edit a turn that must not be edited.
     """
     # Some edits are meant only for responses, others only for whole dialogues. For example, "You can go"
     # instead of "I can go" may still be a correct response, so skip this edit if the target is
@@ -421,8 +421,8 @@ def _edits(
     # not part of the negative, so the other site must be in the response or in a turn before it.
     said = {turn.graph_id for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
-        # The two sites exchange their subtrees. If one site is in a turn that must not be edited, it keeps
-        # its subtree, and the other site gets a copy of it.
+        # The two sites exchange their subtrees, for example two names. If one site is in a turn that must not
+        # be edited, only the other site changes: it gets a copy of the name.
         fits = other.swap_pool == proposal.swap_pool and not _alike(proposal.content, other.content)
         if fits and other.graphs <= said and not other.graphs & proposal.graphs:
             return tuple(edit for edit in paired(proposal, other) if edit.amr in slot.editable)

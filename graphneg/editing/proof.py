@@ -292,7 +292,7 @@ class Prover:
         turns = [turn for turn in dialogue.turns if turn.turn < copied.turn]
         speaker = next(turn.speaker for turn in dialogue.turns if turn.turn == copied.turn)
         speakers = {turn.speaker for turn in dialogue.turns}
-        # If only one person speaks, *you* refers to somebody who has not spoken yet.
+        # If the dialogue has only one speaker so far, add a second speaker, to whom *you* can refer.
         if len(speakers) == 1:
             speakers.add(next_speaker(dialogue.turns))
         spoken = [
@@ -351,8 +351,8 @@ def _only_clause(reading: Reading, index: int) -> Reading:
     """Return a turn reduced to one of its clauses, because a reply repeats only this clause."""
     clause, view = reading.clauses[index], reading.view
     kept = set(view.subtree(clause.head))
-    # Also keep nodes that the clause mentions, but another clause introduces, such as *Ann* in the second
-    # clause of "Ann came and sang".
+    # Keep the nodes below the head of the clause, and the nodes that the clause shares with another clause:
+    # in "Ann came and sang", *Ann* is in the clause of "came", but is the subject of "sang", too.
     kept |= {mention.target for mention in view.graph.mentions if mention.parent in kept}
     mentions = tuple(mention for mention in reading.mentions if mention.position in kept)
     return Reading(view, (clause,), mentions)
@@ -383,8 +383,8 @@ class _Comparison:
             return False
         if relation == "contradicts":
             return self._contradicts()
-        # The other relations require that a single argument differs, or is asked for. If the reply
-        # contradicts an earlier clause, its error is a different one.
+        # The relations "other argument" and "asks what was said" require that a single argument of the reply
+        # differs, or is asked for. If the reply contradicts an earlier clause, its error is a different one.
         if any(one == id for one, _ in self._layer.contradicts):
             return False
         return self._asks() if relation == "asks what was said" else self._has_other_argument()

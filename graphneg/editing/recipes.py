@@ -262,8 +262,8 @@ ALL = Recipe(
             ),
             4,
         ),
-        # This transform has the lowest weight: only a quarter of its replies are about the people and things
-        # of the conversation.
+        # `topical_statement` has the lowest weight, because only a quarter of its replies are about the
+        # people and things of the conversation.
         "topical_statement": 2,
     },
 )  # fmt: skip

@@ -230,7 +230,7 @@ def _materialize(tx: ManagedTransaction, variant: Variant) -> int:
         # graph do not apply to it.
         after = edited.after
         graphs[id] = AmrGraph(id, after.nodes, after.mentions, (f"# ::id {id}",))
-    # Graphs that an earlier call has written are not written again.
+    # Write only the edited graphs that are not in the store yet.
     there = {row["id"] for row in run(tx, "load/stored_graphs", ids=list(graphs))}
     lexicon = stored_lexicon(tx)
     rows = GraphRows(lexicon)

@@ -346,7 +346,8 @@ def _evidence(variant: Variant, copied: CopiedClause) -> Evidence:
     text, graph = copied.source_turn.text, variant.sources[copied.source_turn.graph_id or ""]
     tokens = tokenize(text)
     span = graph.spans.get(copied.node)
-    # The sentence is unknown if the graph has no alignment to tokens, or one outside of the text.
+    # The position of the sentence is unknown if the node is aligned with no token, or with a token outside of
+    # the text. Then return the whole turn.
     if span is None or not 0 <= span[0] < len(tokens):
         return Evidence(copied.source_turn.turn, text.strip())
     first = last = span[0]

@@ -412,7 +412,7 @@ def negative_from_candidate(
         The negative.
     """
     turns = context.turns if candidate.context is None else candidate.context
-    # The original turns are stored only if the generator edited them.
+    # Store the original turns of the context only if the generator edited the context.
     before = None if turns == context.turns else context.turns
     right = context.positives[0] if context.positives else None
     # If the generator edited only earlier turns, the response is still the correct response of the dialogue.

@@ -405,7 +405,7 @@ class Selected(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings that determine the output. They do not include the batch size."""
+        """Return the settings that determine the output. The batch size is not one of them."""
         with open(self._path, "rb") as file:
             # Use a digest of the content, because the path alone does not show whether the file has changed.
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -480,7 +480,7 @@ def _right_responses(record: Negative) -> list[str]:
     """Return a list with the correct response that a record contains; empty if there is none."""
     if record.label:
         return [record.response]
-    # The original response is correct for this context only if the context was not edited.
+    # Use the original response only if the context was not edited. In an edited context, it may be wrong.
     original = record.original.response
     return [original] if original and record.original.context is None else []
 

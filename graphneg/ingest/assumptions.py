@@ -47,8 +47,8 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
     for kind in unsaid_kinds(content):
         notices.count(kind, "left out")
     text = message_text(content)
-    # If the message has text, other content such as images is kept as attributes. Otherwise, the whole
-    # message is left out.
+    # If a message has a text, its images and other contents are kept as attributes. A message without a text
+    # is left out as a whole.
     if isinstance(text, str) and not text.strip():
         for kind, amount in kinds_without_text(cells, content):
             notices.count(kind, "left out", amount)

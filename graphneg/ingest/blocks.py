@@ -201,7 +201,7 @@ def _is_intact(path: Path) -> bool:
 
 
 class _Digest:
-    """The digest of a file's name and lines. Because of the name, a copy under another name is noticed."""
+    """The digest of a file's name and lines. A copy of the file under another name has another digest."""
 
     def __init__(self, name: str) -> None:
         self._hash = hashlib.sha256(name.encode())

@@ -106,7 +106,7 @@ def _list_key(value: Value) -> str | None:
 
 
 def _is_of_assistant(message: Value) -> bool:
-    # LibreChat: {"sender": "GPT-4", "isCreatedByUser": false}
+    # LibreChat names no role, but writes {"sender": "GPT-4", "isCreatedByUser": false}.
     speakers = (message.get(name) for name in ("sender", "role", "speaker"))
     return "isCreatedByUser" in message or any(
         isinstance(one, str) and one.casefold() in _ASSISTANTS for one in speakers

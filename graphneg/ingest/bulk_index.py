@@ -107,7 +107,8 @@ class BulkIndex:
         # With check_same_thread=False, one thread can open the file and another one can write to it. With
         # isolation_level=None, sqlite3 begins no transactions by itself: `write` begins and ends them.
         self._tables = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        # With these settings, a power failure can lose the last transactions, but cannot damage the file.
+        # With synchronous=NORMAL, SQLite does not sync each transaction to disk. A power failure can lose the
+        # last transactions, but cannot damage the file.
         self._tables.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
         # The graphs that load/graphs has added, keyed by graph id. The next statement, load/meanings,
         # connects them to their utterances.
@@ -283,7 +284,7 @@ class BulkIndex:
         return _Answer({"id": id, "digest": known} for id, known in self._found("graphs", "digest", ids))
 
     def _dialogues(self, dialogues: Rows, utterances: Rows, next: Sequence[list[int]]) -> _Answer:
-        # The key "dialogue" of each utterance contains an index into `dialogues`.
+        # Each row of `utterances` refers to its dialogue by the index of the dialogue in `dialogues`.
         turns: list[list[Row]] = [[] for _ in dialogues]
         for row in utterances:
             turns[row["dialogue"]].append({**row, "dialogue": None})
@@ -462,7 +463,8 @@ class BulkIndex:
         contradicts: Sequence[list[int]],
         answers: Sequence[list[int]],
     ) -> _Answer:
-        # The rows refer to clauses by their index in the batch. Replace each index by the id of the clause.
+        # The rows of `graphs` and of the relations refer to clauses by their index in `clauses`. Replace each
+        # index by the id of the clause.
         heads = {at: [row["amr"], int(k)] for row in graphs for k, at in row["heads"].items()}
         of: dict[str, dict[str, Any]] = {}
         for at, row in enumerate(clauses):

@@ -230,8 +230,9 @@ def reverse_if_newest_first(
         reversed, too.
     """
     rest = iter(messages)
-    # Judge the order by the first messages. If the oldest messages come first, yield them while the file is
-    # read. Otherwise, read the whole file before the first message is yielded.
+    # Judge by the first messages whether the oldest or the newest messages come first in the file. If the
+    # oldest come first, yield the messages while the file is read. If the newest come first, read the whole
+    # file before the first message is yielded.
     judged = list(islice(rest, _JUDGED))
     times = [item.value.seconds for item in judged if isinstance(item, Item)]
     falls = sum(later < before for before, later in pairwise(times))

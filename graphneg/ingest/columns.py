@@ -65,7 +65,8 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields, rows: Se
                 f"{place}: the table lacks the column text; its columns {series[0]!r} to {series[-1]!r} look "
                 "like the turns of a dialogue: write one row for each turn, with a column for the dialogue"
             )
-        # A "column name" such as "14/11/2025" is the cell of a message: the table has no header.
+        # If a name in the header is a date such as "14/11/2025", the table has no header: its first row is a
+        # message.
         dates = (column for column in columns if _DATED.search(column))
         if any(parse_time(date) is not None or possible_orders(date) for date in dates):
             raise InputError(
@@ -100,9 +101,9 @@ def _candidates(field: str, columns: Sequence[str], fields: Fields, rows: Sequen
             for key in unused
             if key not in own
             and _ID.search(key)
-            # "AuthorID" contains the id of a person.
+            # Skip columns such as "AuthorID", which contain the id of a person.
             and not _PERSON_ID.search(key)
-            # "memberNo" also contains the id of a person if each "Author" has a single, different number.
+            # Skip "memberNo" if each "Author" has a single, different number: it is the id of a person.
             and not _are_paired(key, speaker, rows)
         ]
         shown += [key for key in scoped_columns(unused) if key not in own and key not in shown]
@@ -125,10 +126,10 @@ def _letters(cell: str) -> int:
     [8, 0, 0, 5]
     """
     text = cell.strip()
-    # "Fri, 14 Nov 2025 09:00" has letters, but is a time.
+    # Return 0 for a time, even if it has letters: "Fri, 14 Nov 2025 09:00".
     if len(text) <= _LONGEST_TIME and (parse_time(text) is not None or possible_orders(text)):
         return 0
-    # "c00f-7be1", "ann@example.org" and "https://example.org" are single words.
+    # Return 0 for ids and addresses: "c00f-7be1", "ann@example.org", "https://example.org".
     if text.isascii() and len(text.split()) == 1 and re.search(r"[\d@/_]", text):
         return 0
     return sum(sign.isalpha() for sign in text)

@@ -51,7 +51,8 @@ def database_rows(value: Any) -> list[dict[str, Any]] | None:
     # phpMyAdmin: {"type": "header", "version": "5.2.1", "comment": "Export to JSON plugin for PHPMyAdmin"}
     if (kind == "header" and "version" in cells) or (kind == "database" and set(cells) == {"type", "name"}):
         return []
-    # This function is called for each row of large tables, so test early whether a value contains others.
+    # This function is called for each row of large tables. Return early if no value of the row is an object,
+    # because such a row contains no other rows.
     if "hits" not in cells and not any(isinstance(one, dict) for one in cells.values()):
         return None
     if isinstance(cells.get("_source"), dict) and "_index" in cells:
@@ -59,7 +60,8 @@ def database_rows(value: Any) -> list[dict[str, Any]] | None:
     hits = objects(inside(cells, "hits", "hits") or inside(cells, "hits"))
     if hits and all("_source" in hit for hit in hits):
         return [dict(hit["_source"]) for hit in hits]
-    # Firestore writes "fields", and DynamoDB "Item" or only the row.
+    # Firestore puts a row under the key "fields". DynamoDB puts it under the key "Item", or writes only the
+    # row.
     row = next((cells[key] for key in ("Item", "fields") if isinstance(cells.get(key), dict)), cells)
     is_row = bool(row) and all(map(_is_typed, cast("Value", row).values()))
     return [{key: _plain(one) for key, one in cast("Value", row).items()}] if is_row else None

@@ -78,8 +78,8 @@ def read_rows(
                     taken.append(line)
                     yield line[1]
                 elif taken:
-                    # This unreadable line belongs to the current row, which is thus incomplete. Report the
-                    # row before the line.
+                    # An unreadable line inside a row makes the row incomplete. Put the line back, so that the
+                    # row is reported before the line.
                     pending.appendleft(line)
                     raise _BrokenOffError(f"the line at {line.place} can't be read")
                 else:

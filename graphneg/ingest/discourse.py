@@ -95,7 +95,8 @@ def layer_of(
         for one in spoken(f"{dialogue}#{turn.turn}", turn.turn, turn.speaker, turn.graph_id)
     ]
     speakers = {turn.speaker for turn in turns}
-    # If only one person speaks, *you* refers to somebody who has not spoken yet. Add this second speaker.
+    # If only one person speaks in the dialogue, *you* refers to somebody who has not spoken yet. So add a
+    # second speaker.
     if len(speakers) == 1:
         speakers.add(next_speaker(turns))
     answers: defaultdict[int, list[SpokenTurn]] = defaultdict(list)

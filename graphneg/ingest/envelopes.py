@@ -65,15 +65,17 @@ def without_envelope(place: str, items: Entries, fields: Fields, options: LoadOp
         elif isinstance(item, Member) and not isinstance(item.value, dict):
             left_out.append(item.key)
         elif isinstance(item, Member) and len(held) < _MOST_HELD and not _has_dialogues(item.value, fields):
-            # In {"records": {...}, "calls": [...]}, the object "records" is no dialogue. In {"7": {...},
-            # "8": {...}}, each object should be a dialogue, so one without turns cannot be read.
+            # Decide later about an object without dialogues. In {"records": {...}, "calls": [...]}, the
+            # object "records" is left out. In {"7": {...}, "8": {...}}, each object should be a dialogue, so
+            # an object without turns is an error.
             held.append(item)
         else:
             is_list = is_list or (isinstance(item, Item) and not isinstance(item, Member))
             others = True
             yield item
     for item in held:
-        # {"metadata": {"duration": 7}, "results": {"utterances": [...]}}
+        # Leave out an object without lists and objects if another key contains dialogues, such as "metadata"
+        # in {"metadata": {"duration": 7}, "results": {"utterances": [...]}}.
         if is_list or (others and not any(isinstance(one, list | dict) for one in item.value.values())):
             left_out.append(item.key)
         else:
@@ -129,7 +131,7 @@ def rows_of_dialogues(value: Any, fields: Fields) -> list[Any] | None:
     if is_export(value) or "turns" in fields.named_by_user:
         return None
     key = fields.turns_of(cells)
-    # {"id": 7, "messages": [...]} is one dialogue, because the object itself has an id.
+    # Return None for {"id": 7, "messages": [...]}: it is one dialogue, because the object itself has an id.
     if key is None or key == "turns" or "id" in plain_names(cells) or _dialogue_ids([value], fields):
         return None
     rows: Any = cells[key]

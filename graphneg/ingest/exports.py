@@ -163,7 +163,7 @@ def _last_node(nodes: Value) -> str | None:
     while at is not None and at not in passed:
         passed.add(at)
         node: Any = nodes.get(at)
-        # The newest answer is the last child.
+        # Continue with the last child of the message, which is the newest answer to it.
         below = cast("Value", node).get("children") if isinstance(node, dict) else None
         if not isinstance(below, list) or not below:
             # In ChatGPT's export, a missing "current_node" means that the conversation is incomplete.
@@ -239,8 +239,8 @@ def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any]
         notices.count(part, "left out")
     texts = (part.get("text") if isinstance(part, dict) else part for part in said)
     text = "\n".join(one.strip() for one in texts if isinstance(one, str) and one.strip())
-    # The message contains, for example, only an image, which was counted above. Do not count the message as
-    # an empty turn as well.
+    # If a message contains only an image, the image was counted above. Do not count the message as an empty
+    # turn as well.
     if unsaid and not text:
         return None
     time = message.get("create_time")
@@ -261,11 +261,13 @@ def _of_tree(value: Value, notices: Notices) -> dict[str, Any]:
     title, text = value.get("title"), value.get("text")
     first = dict(value)
     if title and not text:
-        # "Show HN" has a title and a link, but no text.
+        # Use the title of a post without a text as its text. For example, a "Show HN" post of Hacker News has
+        # only a title and a link.
         first["text"] = title
         notices.count("title", "put before the comments, as the post has no text")
     posts: list[Value] = [first]
-    # The loop ends, because an object in JSON cannot contain itself.
+    # The loop appends the answers to a post to the list over which it iterates. It ends, because an object in
+    # JSON cannot contain itself.
     for post in posts:
         posts.extend(objects(post.get("children")))
     lengths = [len(objects(post.get("children"))) for post in posts]

@@ -263,7 +263,8 @@ class Fields:
         return self._known[keys]
 
     def _found(self, keys: Sequence[str]) -> Iterator[tuple[str, str]]:
-        # With --map text=dialogue, the column "dialogue" contains the text, and no ids of dialogues.
+        # With --map text=dialogue, the column "dialogue" contains the text. So do not read it as a column
+        # with ids of dialogues.
         passed = {self.named_by_user.get("text"), *self._empty}
         plain = plain_names(key for key in keys if key not in passed)
         for field, names in NAMES.items():
@@ -318,7 +319,8 @@ class Fields:
     def _is_turns(self, value: Any) -> bool:
         if not isinstance(value, list):
             columns = columns_of(value)
-            # TikTok: {"CommentsList": [{"date": ..., "comment": "Nice."}]} is no list by column.
+            # An object of lists is a table by column only if the lists contain no objects. So exclude
+            # TikTok's {"CommentsList": [{"date": ..., "comment": "Nice."}]}.
             if columns is None or "text" in self.of(columns):
                 return columns is not None
             first = [column[0] for column in columns.values() if column]
@@ -400,7 +402,8 @@ class Fields:
             clock = key if key != date else None
         if key not in (date, clock) or date is None or clock is None:
             return cells[key]
-        # "data" is the date in an Italian table, but may be the text of a message in an English one.
+        # A column "data" contains the date in an Italian table, but may contain the text in an English table.
+        # So check that its cell is a date.
         if date == known.get("text") or not _DATED.search(str(cells[date])):
             return cells[key]
         # Join a column "date" and a column "time" only if "time" contains just the time of day. It may also

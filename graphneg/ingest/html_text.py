@@ -14,7 +14,7 @@ import re
 
 _TAG = re.compile(r"(<[/!?]?[a-zA-Z-][^<>]*>)")
 _NAME = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
-# Microsoft Teams: <emoji alt="🙂"></emoji>
+# Matches the tag that Microsoft Teams writes for an emoji: <emoji alt="🙂"></emoji>
 _EMOJI = re.compile(r"""<emoji\s(?:[^<>]*?\s)?alt=["']([^"'<>]{1,20})["']""")
 _BLOCKS = frozenset({
     "address", "article", "blockquote", "br", "dd", "div", "dl", "dt", "footer", "h1", "h2", "h3", "h4",
@@ -24,7 +24,8 @@ _BLOCKS = frozenset({
 _UNSEEN = frozenset({"script", "style", "head", "title", "template"})
 """Elements whose content a browser does not show."""
 _INLINE = "a|b|code|del|em|font|i|ins|kbd|mark|pre|q|s|small|span|strike|strong|sub|sup|tt|u"
-# "His <i>own</i> idea.", "Yes.<p>See the README." (Hacker News), "Hi,<br>it is late."
+# Match simple tags in a text: "His <i>own</i> idea.", "Hi,<br>it is late.", and "Yes.<p>See the README.",
+# which Hacker News writes.
 _PAIR = re.compile(rf"<(?P<name>{_INLINE})(?:\s[^<>]*)?>[^<]*</(?P=name)>", re.IGNORECASE)
 _BREAK = re.compile(r"(?<=\S)</?p>|</?p>(?=\S)|<br ?/?>", re.IGNORECASE)
 _MOST_NESTED = 10

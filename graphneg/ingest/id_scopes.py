@@ -68,7 +68,7 @@ def with_whole_id(cells: Value, fields: Fields) -> Value:
     parts: list[str | None] = []
     with suppress(ItemError):
         parts = [id_text(cells[name]) for name in (*scopes, key)]
-    # An empty id may mean the dialogue of the row above.
+    # Do not change a row with an empty id, because it may belong to the dialogue of the row above.
     return {**cells, key: "-".join(filter(None, parts))} if parts and parts[-1] else cells
 
 

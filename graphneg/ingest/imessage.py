@@ -32,7 +32,8 @@ from graphneg.model import Rejected
 _TIME = r"(?P<time>[A-Z][a-z]{2} +\d{1,2}, \d{4} +\d{1,2}:\d\d:\d\d [AP]M)"
 _HEAD = re.compile(rf"{_TIME}(?: \([^()]+\))?(?P<event> [^(\s].*)?\s*")
 _BEGIN = re.compile(rf"\s*{_TIME}(?: \([^()\n]+\))?[ \r]*\n[^\n:]{{1,80}}\n")
-# "/Users/ann/Library/Messages/Attachments/ab/x.heic", "attachments/4/x.jpg"
+# Matches the path of an attachment: "/Users/ann/Library/Messages/Attachments/ab/x.heic",
+# "attachments/4/x.jpg"
 _ATTACHMENT = re.compile(r"(?:~?/|\.{1,2}/|attachments/)[^/\n]+/.*\.\w{2,5}")
 
 

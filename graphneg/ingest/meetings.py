@@ -50,16 +50,18 @@ _NAME_LINE = re.compile(
 _ZOOM = re.compile(
     r"\s*(?P<time>\d{1,2}:\d\d:\d\d)\s+From\s+(?P<name>[^:\n]{1,80}?)(?:\s+to\s+[^:\n]{1,80}?)?\s*:(?:\s(?P<text>.*))?"
 )
-# "Ann Lee (00:05):", "[00:05] Ann Lee", "[14/11/2025 09:01] Ann Lee"
+# Matches a line with a name and a time in brackets: "Ann Lee (00:05):", "[14/11/2025 09:01] Ann Lee"
 _BRACKET_LINE = re.compile(
     rf"""(?:[(\[](?P<before>{_DATE}{_CLOCK})[)\]]\s+)?(?P<name>[^\W\d][^\n:,;!?"{{}}()\[\]]{{0,58}}?)
         (?(before)|\s[(\[](?P<after>{_CLOCK})[)\]])\s*:?""",
     re.VERBOSE,
 )
-# "Ann Lee", "Speaker 2", "Dr. Lee (agent)": capitalised words without the punctuation of a sentence.
+# Matches the name of a speaker, that is, capitalised words without the punctuation of a sentence: "Ann Lee",
+# "Speaker 2", "Dr. Lee (agent)".
 _NAME = r"(?P<name>[^\W\d_a-zà-ÿ][\w.'’-]*(?:\s(?:[^\Wa-zà-ÿ][\w.'’-]*|\([^()]{1,30}\))){0,3})(?<![.!?])"
 _NAME_ALONE = re.compile(_NAME)
-# "**You:**", "## You", "You:": in Markdown, the text follows below, often after a blank line.
+# Match the line with the name of a speaker in Markdown: "**You:**", "## You", "You:". The text of the turn
+# follows below, often after a blank line.
 _MARKED: dict[Kind, re.Pattern[str]] = {
     "bold": re.compile(rf"(?:[-*+]\s)?(?:\*\*|__){_NAME}\s?:?(?:\*\*|__)\s?:?"),
     "hashes": re.compile(rf"#{{1,6}}\s+(?:\*\*)?{_NAME}\s?:?(?:\*\*)?"),

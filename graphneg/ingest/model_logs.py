@@ -46,7 +46,7 @@ _BOT_FRAMEWORK = {0: "bot", 1: "user"}
 _SPOKEN = ("m.text", "m.emote")
 _MATRIX = {"m.reaction": "reaction", "m.sticker": MEDIA, "m.room.encrypted": "encrypted message"}
 """Types of events in Matrix that are no messages with a text, with the names for notices."""
-# "> <@bo:example.org> Yes!\n\nGood.": an answer begins with a quotation.
+# Matches the quotation at the beginning of an answer in Matrix: "> <@bo:example.org> Yes!\n\nGood."
 _QUOTED = re.compile(r"\A> (?:\* )?<@[^\n]+\n(?:>[^\n]*\n)*\n?")
 _SEEN = 50
 """Number of messages at the beginning of a list that are examined to recognize its format."""
@@ -272,7 +272,8 @@ def _of_dialogflow(value: Value, notices: Notices) -> dict[str, Any]:
         if isinstance(said, str):
             turns.append({"speaker": "user", "text": said})
         else:
-            # The user wrote nothing, but pressed a button, or the bot began the conversation.
+            # The entry contains no text of the user: the user pressed a button, or the bot began the
+            # conversation.
             notices.count(SERVICE, "left out")
         for message in cast("list[Any]", inside(result, "responseMessages") or []):
             texts = inside(message, "text", "text")

@@ -521,8 +521,8 @@ def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected
             window.take(":")
         if not is_new:
             yield Rejected(f"{path}:{window.line()}", str(DuplicateKeyError(key)))
-        # In {"data": [...]}, each element of the array is an item.
-        # In {"chats": {"list": [...]}}, each element of the inner array is an item.
+        # Yield each element of an array as an item, both in {"data": [...]} and in
+        # {"chats": {"list": [...]}}.
         is_outer = key in _OUTER and window.peek() == "{"
         if is_object and (window.peek() == "[" or is_outer):
             items = _items(window, path, key)

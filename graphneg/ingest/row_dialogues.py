@@ -131,6 +131,7 @@ class RowReader:
             try:
                 require_columns(first.place, keys, fields, [cast("Value", first.value)])
             except InputError as error:
+                # If an entry has a text and a list of turns, suggest the list to the user:
                 # {"text": "Hi. Hello.", "segments": [{"speaker": "A", "text": "Hi."}, ...]}
                 if paths := turn_paths(cast("Value", first.value)):
                     hint = f"if a list contains the turns, name it with --map turns={paths[0]}"
@@ -192,7 +193,7 @@ class RowReader:
 
     def _report_columns(self) -> None:
         """Tell the user which column was read as which field, and which unused columns look like times."""
-        # Report the column "id" only if replies refer to it. Otherwise, it is not used.
+        # Report the column "id" only if replies refer to it, because it is not used in any other case.
         others = [
             *(["id"] if self._is_threaded else []),
             "reply_to",
@@ -282,9 +283,9 @@ class RowReader:
                 if last is not None:
                     yield last._replace(cells=None, fault=f"the row at {entry.place} can't be read")
                 continue
-            # The row above the first row of this dialogue is unreadable, and may belong to it. Mark the
-            # dialogue as invalid. If the turns are numbered, no mark is needed: `_in_order` checks whether a
-            # number is missing.
+            # The row above the first row of this dialogue is unreadable, and may be a turn of this dialogue.
+            # So mark the dialogue as invalid. If the turns are numbered, no mark is needed, because
+            # `_in_order` checks whether a number is missing.
             if (
                 unread_before is not None
                 and "turn" not in self._known
@@ -299,7 +300,7 @@ class RowReader:
             by = self._known.get("dialogue", "")
             cells: Value = entry.cells if isinstance(entry, UnreadRow) else {}
             id = id_text(cells[by]) if by in cells else None
-            # "\ufffd" takes the place of bytes that could not be decoded, so the id is not reliable.
+            # Do not use an id with "\ufffd", which takes the place of bytes that could not be decoded.
             if id is None or "\ufffd" in id:
                 return None
             split = _split(cells.get(self._known.get("split", "")))
@@ -389,8 +390,9 @@ class RowReader:
         for row in ordered:
             cells = cast("Value", row.cells)
             key = self._of(row).get("text")
-            # Crisp: {"type": "event", "content": {"namespace": "state:resolved"}}. Under another key than in
-            # the first row, an object may contain the text: {"message": {"content": "Hi."}}
+            # Leave out an object in the column of the text: Crisp writes events as {"type": "event",
+            # "content": {"namespace": "state:resolved"}}. If the text is under another key than in the first
+            # row, an object may contain the text: {"message": {"content": "Hi."}}
             is_object = key is not None and key == self._known.get("text") and not is_content(cells[key])
             if "text" in self._known and (key is None or is_object):
                 turns.append(textless_turn(cells, self._notices))
@@ -412,7 +414,8 @@ class RowReader:
 
     def _once(self, rows: list[DialogueRow]) -> list[DialogueRow]:
         """Drop rows that repeat the message of an earlier row."""
-        # Two exports may overlap, or a table may have a row for each annotator of a message.
+        # A message can occur in several rows if two exports overlap, or if the table has a row for each
+        # annotator of the message.
         first: dict[str, Value] = {}
         kept: list[DialogueRow] = []
         annotated = 0
@@ -427,7 +430,8 @@ class RowReader:
                 annotated += 1
             if id is None or first[id] is cells:
                 kept.append(row)
-        # "7,Ann,Yes. / 7,Ann,Yes. / 8,Bo,Yes.": if each speaker has one id, it may identify the speaker.
+        # If each speaker has a single id, the id may identify the speaker and not the message. Then keep all
+        # rows: "7,Ann,Yes. / 7,Ann,Yes. / 8,Bo,Yes."
         if annotated and len(first) <= len({self._message(cells)[0] for cells in first.values()}):
             return rows
         same = len(rows) - len(kept) - annotated
@@ -548,7 +552,8 @@ class RowReader:
         placed: set[int] = set()
         for at, parent in enumerate(above):
             if parent is not None and parent not in placed:
-                # This row comes before the row that it answers. It is placed later, together with that row.
+                # A reply above the message that it answers is skipped here. It is placed below, directly
+                # after the message.
                 continue
             pending = [at]
             while pending:

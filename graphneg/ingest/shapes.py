@@ -101,15 +101,15 @@ def dialogue_values(
     lost: Rejected | None = None
     for entry in remaining:
         if isinstance(entry, Rejected):
-            # Remember the last unreadable row before the first readable row. If both belong to the same
-            # dialogue, this dialogue lacks a turn and must be rejected.
+            # Remember the last unreadable row before the first readable row. The two rows may belong to the
+            # same dialogue, which then lacks a turn and must be rejected.
             lost = entry
             yield Rejected(entry.place, entry.reason)
             continue
         if reason := _no_entry(entry.value, fields):
             refused = Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
-            # If this entry is a row, remember it: it may belong to the same dialogue as the next row, which
-            # then lacks a turn. A key of a JSON document, such as "version", is not a row.
+            # Remember an invalid row, because it may belong to the same dialogue as the next row. This
+            # dialogue then lacks a turn. A key of a JSON document, such as "version", is not a row.
             lost = lost if isinstance(entry, Member) else refused
             yield refused
             continue

@@ -293,8 +293,8 @@ def _has_equal(hashes: array[int]) -> bool:
 
 
 def _database() -> sqlite3.Connection:
-    # Python's sqlite3 begins a transaction with the first change.
-    # This transaction is never committed, because a commit for each row would take 50 times as long.
+    # Python's sqlite3 begins a transaction with the first change to the database. Never commit this
+    # transaction, because a commit for each row would take 50 times as long.
     connection = sqlite3.connect("", check_same_thread=False)
     connection.executescript(f"PRAGMA journal_mode = OFF; PRAGMA cache_size = {-_CACHE // 1024};")
     return connection

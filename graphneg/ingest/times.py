@@ -188,7 +188,8 @@ class Dates:
             if any(time is None for time in times):
                 break
             seconds = cast("list[float]", times)
-            # The order of the file (newest or oldest first) matters only for messages with equal times.
+            # Messages are sorted by time. Only for messages with equal times, it matters whether the newest
+            # or the oldest message comes first in the file.
             is_reversed = self._is_newest_first(order) if len(set(seconds)) < len(seconds) else None
             found.append(oldest_first(seconds, newest_first=is_reversed))
         else:

@@ -220,8 +220,8 @@ def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str
         shown = without_simple_tags(text)
         if shown != text and options.clean:
             options.notices.count("text", _TAGS_REMOVED)
-        # A user may have typed "<b>". But "&#x27;" or "Yes.<p>See" shows that a program wrote HTML, so tell
-        # the user.
+        # A person may have typed "<b>" in a message. But "&#x27;" or "Yes.<p>See" shows that a program wrote
+        # HTML. So report that the tags were kept.
         elif shown != text and (_ENTITY.search(text) or _PROGRAM_TAG.search(text)):
             options.notices.count("text", _TAGS_KEPT)
         return shown if options.clean else text

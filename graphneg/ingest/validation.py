@@ -451,8 +451,8 @@ def _require_values(what: str, *values: Any) -> None:
             # Refuse lone surrogates, because neither the driver nor UTF-8 files can represent them.
             if not part.isascii() and (lone := _SURROGATE.search(part)):
                 code = ord(lone[0])
-                # Python represents bytes that are not valid UTF-8 by these code points (PEP 383), so name the
-                # byte in the message.
+                # Python represents bytes that are not valid UTF-8 by the code points U+DC80 to U+DCFF (PEP
+                # 383). So name the byte in the message.
                 if 0xDC80 <= code <= 0xDCFF:
                     raise ItemError(f"{what} is not UTF-8: byte 0x{code - 0xDC00:02x}")
                 raise ItemError(f"{what} contains half of a surrogate pair, U+{code:04X}")

@@ -27,7 +27,7 @@ _ROLES = ("user", "role", "type", "id")
 """Keys whose values are used as a name if a person has none. ``user`` may be an object with a name."""
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
-# "1.76E+12": a spreadsheet has rounded the number, so several ids may have become the same.
+# Matches an id that a spreadsheet has rounded: "1.76E+12". Several ids may have become the same in this way.
 _ROUNDED = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?E\+[0-9]+")
 # From 2**53 on, a 64-bit float cannot represent every integer. An id that was converted to a float may have
 # lost digits, so it is refused.
@@ -133,7 +133,8 @@ def unwrap_extended_json(value: Any) -> Any:
     """
     if isinstance(value, dict) and len(cast("dict[str, Any]", value)) == 1:
         [(key, inner)] = cast("dict[str, Any]", value).items()
-        # The canonical form nests two objects: {"$date": {"$numberLong": "1763110863000"}}.
+        # Call this function again, because MongoDB may nest two objects: {"$date": {"$numberLong":
+        # "176311"}}.
         return unwrap_extended_json(inner) if key.startswith("$") else value
     return cast("Any", value)
 
@@ -201,7 +202,7 @@ def _kind_name(kind: str) -> str:
 
 def _part_text(part: Value) -> Any:
     """Return the text of a content part; in OpenAI's threads, ``{"text": {"value": "Hi."}}``."""
-    # {"type": "reasoning", "text": "The user asks about a parcel."}
+    # Skip the thoughts of a model: {"type": "reasoning", "text": "The user asks about a parcel."}
     if _kind_name(str(part.get("type"))) in _NO_TALK:
         return None
     text = part.get("text")
@@ -319,7 +320,7 @@ def speaker_name(value: Any) -> Any:
     if isinstance(value, dict):
         person = cast("dict[str, Any]", value)
         found = [person.get(key) for key in _PERSON]
-        # The name may be divided into two values: {"first": "Ann", "last": "Lee", "type": "customer"}
+        # Join a first and a last name: {"first": "Ann", "last": "Lee", "type": "customer"}
         found += [" ".join(str(one) for key in keys if (one := person.get(key))) for keys in _NAME_PARTS]
         found += [person.get(key) for key in _ROLES]
         return next((name for one in found if (name := speaker_name(one)) is not None), None)

@@ -50,7 +50,8 @@ def withdrawal_reason(cells: Value, fields: Fields) -> str:
 
 def _is_marked(mark: _Mark, value: Any) -> bool:
     value = unwrap_extended_json(value)
-    # The text may be a list of parts: [{"type": "text", "text": "[Request interrupted by user]"}]
+    # If the value is a list of parts of a message, join the texts of the parts:
+    # [{"type": "text", "text": "[Request interrupted by user]"}]
     value = message_text(value) if isinstance(value, list) else value
     words = words_of(str(value)) if isinstance(value, str | bool | int | float) else frozenset[str]()
     if _YES in mark.values:

@@ -421,7 +421,7 @@ class _Writer:
                 self._batch.opposites.append(record)
         elif isinstance(record, Sentence):
             row = sentence_row(record)
-            # Skip the sentence if it is already in this batch.
+            # Skip a sentence that is already in the batch.
             new = record.id not in self._batch.sentences
             if new and self._fits(record.id, record.id, record.source, *row["terms"]):
                 self._room(1 + len(row["terms"]), 400 + 2 * len(record.text))

@@ -138,7 +138,8 @@ def if_memory_suffices(
     Returns:
         The result of each item; None for an item that does not fit into memory, even alone.
     """
-    # Items of the same length are sorted by index, so that the batches are always the same.
+    # Sort the items by length, longest first. Sort items of the same length by index, so that the batches are
+    # always the same.
     order = sorted(range(len(items)), key=lambda index: (-length(items[index]), index))
     results = dict(in_batches(order, size, lambda batch: run([items[i] for i in batch])))
     return [results[index] for index in range(len(items))]

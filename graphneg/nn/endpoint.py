@@ -264,7 +264,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 def _line(text: str) -> str:
     """Return the first line of a message, truncated if it is long, with the API key replaced by ``***``."""
     text = next(iter(text.strip().splitlines()), "")
-    # Some servers quote an invalid key in their message. The key must not appear in logs.
+    # Some servers quote an invalid API key in their error message. The key must not appear in logs.
     if key := os.environ.get(KEY):
         text = text.replace(key, "***")
     return text if len(text) <= _MOST_OF_MESSAGE else f"{text[:_MOST_OF_MESSAGE]}…"

@@ -110,7 +110,8 @@ def fine_tune(
         raise InputError(
             f"nothing to train on: the targets of all {len(examples)} examples are empty or too long"
         )
-    # These values determine the result of the run. A call with different values must not resume this run.
+    # `facts` contains all values that determine the result of the run. If a later call has different values,
+    # it must not resume this run.
     facts = [
         with_model_digests(model.path), model.direction, seed, longest,
         sorted(arguments.items()), sorted(frozen),

@@ -258,8 +258,8 @@ def posterior(logits: Any, observed: Any, noise: Any) -> Any:
     import torch
 
     chosen = observed[:, None]
-    # The observed token has the maximum of logits + noise. The maximum is independent of which token has it:
-    # it is standard Gumbel noise plus the logsumexp of the logits.
+    # The observed token must have the maximum of logits + noise. The distribution of the maximum does not
+    # depend on the observed token: it is standard Gumbel noise plus the logsumexp of the logits.
     highest = torch.logsumexp(logits, dim=-1, keepdim=True) + noise.gather(-1, chosen)
     # For all tokens that were not chosen, logit + noise must be below the maximum. The formula
     # -log(exp(-maximum) + exp(-value)) converts a value from a Gumbel distribution into a value from the same

@@ -61,7 +61,7 @@ _TOO_SLOW = _short_answer("408 Request Timeout")
 
 
 class LimitedProtocol(H11Protocol):
-    """A uvicorn connection with time limits. It is refused if there are too many other connections."""
+    """A uvicorn connection with time limits. A new connection is refused if too many are open already."""
 
     _phase: Any = None
     _deadline: asyncio.TimerHandle | None = None

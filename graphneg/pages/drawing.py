@@ -274,7 +274,7 @@ def _draw_tree_edge(above: DrawnNode, below: DrawnNode, role: str, state: State)
 
 
 def _draw_reentrancy(above: DrawnNode, below: DrawnNode, role: str, state: State) -> DrawnEdge:
-    """Draw a reentrancy as an arrow that leaves one box and enters the other vertically."""
+    """Draw a reentrancy as an arrow between the boxes of two nodes. It leaves and enters a box vertically."""
     down = below.y > above.y
     # The arrow goes down or up to the other node. If both nodes are in the same row, it is an arc below them.
     direction = 1 if down or below.y == above.y else -1

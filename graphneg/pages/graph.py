@@ -255,7 +255,7 @@ class GraphView:
 
     def _too_slow(self, seconds: float) -> str:
         said = f"no answer in {seconds:g} s"
-        # If other slow queries are running, a query gets a time limit below the configured one. In this case,
+        # If other slow queries are running, a query gets less time than configured. If it exceeds this time,
         # the message says that the server is busy.
         if seconds < self._seconds:
             return f"{said}, and other slow queries are running: try again later"

@@ -42,8 +42,8 @@ def error_facts(negative: Negative) -> list[str]:
         negative: The negative.
 
     Returns:
-        One text per known fact, such as ``evidence in turn 1: "I like it."``. The list is empty for records
-        without these facts.
+        Texts such as ``evidence in turn 1: "I like it."``. The list is empty for a record without error type,
+        evidence, distance, frame, proof and pair.
     """
     found: list[str] = []
     if negative.error_type is not None:

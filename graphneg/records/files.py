@@ -364,7 +364,7 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
                 if (batch := next(batches, None)) is None:
                     return
                 rows = batch.to_pylist()
-            # pyarrow raises one of these exceptions when it reaches a damaged part of the file.
+            # When pyarrow reaches a damaged part of the file, it raises one of several built-in exceptions.
             except _DAMAGED_FILE_ERRORS as error:
                 raise InputError(f"{path}, after row {number}: damaged: {first_line(error)}") from error
             for row in rows:

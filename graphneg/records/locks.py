@@ -89,8 +89,8 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
     try:
         opened = os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | _NO_FOLLOW | _FLAGS)
     except OSError as error:
-        # These errors mean that the path is a link (ELOOP, EMLINK), a pipe or socket (ENXIO) or a folder
-        # (EISDIR).
+        # Refuse a path that is a link (ELOOP, EMLINK), a pipe or socket (ENXIO) or a folder (EISDIR), because
+        # graphneg creates only regular files.
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR, errno.EMLINK):
             raise foreign_file_error(path) from error
         raise
@@ -256,7 +256,7 @@ def _write_mark(lock: BinaryIO, file: Path) -> None:
     except OSError:
         # Remove the file. With an incomplete mark, later runs would take it for a file of another program.
         file.unlink(missing_ok=True)
-        # `close` tries again to write the buffered mark, which fails again.
+        # `close` tries again to write the mark, which is still in the buffer. Ignore the second error.
         with suppress(OSError):
             lock.close()
         raise

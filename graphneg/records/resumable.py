@@ -570,7 +570,7 @@ class NegativeStream(ABC):
             overwrite: Whether to replace an existing file of the shard.
 
         Returns:
-            The counts of the run.
+            The numbers of negatives made and of items skipped.
 
         Raises:
             InputError: The stream has no shard, or ``out`` is standard output.

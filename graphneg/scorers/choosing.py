@@ -135,8 +135,8 @@ class SelectionCriteria:
             return NO_RIGHT
         limits = [
             right - (self.absolute_margin or 0.0),
-            # Some judges give scores below 0. Without abs(), the limit would then be above the score of the
-            # correct response (`right`) instead of below it.
+            # The limit must be below the score of the correct response (`right`). Some judges give scores
+            # below 0, so use abs(): with right = -2 and a margin of 0.1, the limit is -2.2 and not -1.8.
             right - abs(right) * (self.relative_margin or 0.0),
         ]
         return NEAR_RIGHT if answers > min(limits) else None
@@ -207,7 +207,7 @@ class SelectedNegatives(NegativeStream):
         """
         self._progress.start("selection", None, "dialogues")
         self._progress.advance(skip)
-        # Records that an interrupted run has chosen count for the quotas, too.
+        # Count the records that an interrupted run has already chosen, so that the quotas include them.
         kept = Counter(name for record in written() for name in _names(record))
         grouped = (list(group) for _, group in groupby(read_negatives(self._path), lambda one: one.dialogue))
         dialogues, done = islice(numbered(grouped, self._shard), skip, None), skip
@@ -220,7 +220,7 @@ class SelectedNegatives(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings that determine the output. They do not include the batch size."""
+        """Return the settings that determine the output. The batch size is not one of them."""
         with open(self._path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         choice = self._choice
@@ -327,7 +327,7 @@ _ALL = ""
 def _names(record: Negative) -> set[str]:
     """Return the keys of the counts to which a record adds.
 
-    They are the names of its transforms and error categories, and `_ALL` for the count of all records.
+    The keys are the names of its transforms and error categories, and `_ALL` for the count of all records.
     """
     made_by = (edit.transform for edit in record.edits if edit.transform is not None)
     return {_ALL, *record.categories, *made_by}

@@ -218,8 +218,8 @@ def _write_in_batches(
     with ResumableWriter(path, fingerprint(with_model_digests(settings)), overwrite=overwrite) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
-        # Skip the items that an interrupted run has finished. They come first, because `items` has the same
-        # order in each run.
+        # Skip the items that an interrupted run has finished. These are the first items, because `items` has
+        # the same order in each run.
         rest = islice(items, done, None)
         while some := list(islice(rest, BATCH)):
             for line in lines(some):

@@ -23,7 +23,7 @@ MAX_TOKENS = 128
 
 
 class _PairEncoder(CrossEncoder):
-    """A cross-encoder whose files name it a contradiction detector, so it cannot be loaded as a ranker."""
+    """A cross-encoder that is saved as a contradiction detector, so that it cannot be loaded as a ranker."""
 
     kind: ClassVar[str] = KIND
     reads_first: ClassVar[First] = "context"

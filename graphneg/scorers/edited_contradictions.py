@@ -306,8 +306,8 @@ class _Claim:
 def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Claim:
     """Return wordings of a statement and of its contradiction.
 
-    In a tenth of the cases, the two change places: the earlier utterance then contains the contradiction, and
-    the statement contradicts it.
+    In a tenth of the cases, the statement and the contradiction change places: the earlier utterance then
+    contains the contradiction, and the response contains the statement.
     """
     # The templates reword only denials, such as "I do not keep bees". The denial may be the contradiction or
     # the statement, so try both.

@@ -27,8 +27,8 @@ from graphneg.model import Turn
 if TYPE_CHECKING:
     from graphneg.nn.language_models import LanguageModel
 
-# A word that ends with one of these strings is the last word of a question. A quotation mark, a parenthesis
-# or an exclamation mark may follow the question mark.
+# Endings of the last word of a question: a question mark, which a quotation mark, a parenthesis or an
+# exclamation mark may follow.
 _QUESTION = ("?", '?"', "?'", "?)", "?!", "!?")
 
 

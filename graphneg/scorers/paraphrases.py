@@ -270,7 +270,8 @@ def paraphrases(
         others = [
             text
             for text in denied
-            # Leave out sentences of the same dialogue, which include the statement.
+            # Leave out sentences of the dialogue that contains the contradiction, because one of them is the
+            # statement itself.
             if statements[text] != item.dialogue and rare_words.intersection(content_lemmas(text))
         ]
         same = [text for text in affirmed if statements[text] != item.dialogue]

@@ -201,7 +201,7 @@ def build_shifts(
         progress: Progress display; advanced by the number of finished dialogues.
 
     Returns:
-        The counts of the run.
+        The numbers of dialogues, pairs and shifts that were added, and of skipped pairs.
     """
     began = time.monotonic()
     # Without replies there are no shifts, so raise an error before computing anything.

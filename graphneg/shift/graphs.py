@@ -232,8 +232,8 @@ class ShiftGraph:
 
         Args:
             counts: Number of shifts from the focus to each perspective.
-            ways: Perspectives from which there are further shifts, for paths of two edges.
-            onward: For each of these, the number of shifts to each further perspective.
+            ways: Perspectives in the middle of paths of two edges: *cake* in coffee -> cake -> birthday.
+            onward: For each perspective in ``ways``, the number of shifts from it to each perspective.
         """
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0

@@ -195,7 +195,7 @@ class SubstituteFinder:
         self._shifts = ShiftGraph(self.store)
 
     def of_post(self, post: str, *, perspective: str | None = None) -> Substitutes:
-        """Return keywords to which a reply to a given text could shift the topic: "I had a coffee." → *cake*.
+        """Return keywords to which a reply to "I had a coffee." could shift the topic, such as *cake*.
 
         Args:
             post: Text to reply to.

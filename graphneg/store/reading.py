@@ -231,10 +231,10 @@ def check_summary(summary: ResultSummary, text: str) -> None:
     Raises:
         OnlyReading: The query wrote, or is of a type that writes.
     """  # noqa: DOC501, DOC502
-    # Two checks are needed. The counters show actual writes. The query type shows a write that happened to
-    # change nothing: "MATCH (n:None) SET n.a = 1" matches nothing, so the embedded server has no reason to
-    # refuse it. The type is ignored for plans and profiles, which the embedded server always reports as
-    # writes.
+    # Refuse a query if its counters show that it wrote something. Refuse it as well if its type is "write",
+    # because it may have changed nothing by chance: "MATCH (n:None) SET n.a = 1" matches nothing, so the
+    # embedded server does not refuse it. Ignore the type of plans and profiles, which the embedded server
+    # always reports as writes.
     is_plan = summary.plan is not None or summary.profile is not None
     if summary.counters.contains_updates or ("w" in (summary.query_type or "") and not is_plan):
         raise _write_refusal(text)

@@ -56,7 +56,7 @@ def watched(java: int, port: int) -> Generator[None]:
         Nothing.
     """
     has_left = threading.Event()
-    # Use a daemon thread, which does not keep the program from exiting.
+    # Watch the server in a daemon thread, which does not keep the program from exiting.
     arguments = (java, port, has_left)
     threading.Thread(target=_watch_process, args=arguments, name="graphneg-watch", daemon=True).start()
     try:

@@ -329,7 +329,8 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources, edited: Sent
         raise RealisationError("unclear-clause", "the sentence to repeat is incomplete")
     if copied_by.role is not None or any(edit.op != "set" for edit in copy):
         refuse_dependent_sentence(source)
-    # "Hi Ron, I need your help, you know" becomes "I need your help", which can be said later.
+    # Remove words that do not fit a later turn: "Hi Ron, I need your help, you know" becomes "I need your
+    # help".
     if copied_by.role is None and copy:
         cut_openings(source)
         cut_asides(source)
@@ -369,7 +370,8 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     elif said_by.concept is None:
         replace_polite_wish(source, keep_claim(source, said_by.from_position or 0))
     elif said_by.concept == KNOWING:
-        # The sentence is a question. Its speaker does not know the answer, and the edit drops this negation.
+        # The copied sentence is a question: "When does the bus leave?" Its speaker does not know the answer,
+        # and the edit states the opposite: "You know when the bus leaves."
         state_knowledge(source, said_by.from_position or 0)
     else:
         # A reply cannot deny a request, but it can deny a wish: "Sit down." -> "I want you to sit down."
@@ -383,7 +385,8 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
         exchange_speakers(source, {source.node(edit.position).label: edit.concept or "" for edit in persons})
     copy = _replace_subject(source, copy)
     if said_by.concept is not None:
-        # "I want to go" is negated by the edit. "I don't know when it leaves" loses its negation by the edit.
+        # A wish is affirmative ("I want to go"), and an edit negates it. Missing knowledge is negative ("I
+        # don't know when it leaves"), and an edit removes its negation.
         if bool(copy) != (said_by.concept == KNOWING):
             negate_statement(source)
         put_into_frame(source, form)
@@ -542,7 +545,8 @@ class SurfaceDecoder:
         if not item.text.strip():
             return Decoded(None, "empty: the utterance has no words")
         letters = [character for character in item.text[:2000] if character.isalpha()]
-        # All letters before U+02B0 are Latin letters, including letters with diacritics, or IPA letters.
+        # Refuse a text of which too few letters are Latin. Latin letters, including letters with diacritics,
+        # have code points before "ʰ" (U+02B0).
         if sum(character < "ʰ" for character in letters) < _LATIN_SHARE * len(letters):
             return Decoded(None, "not-english: the text is not in Latin letters")
         if not item.edits:

@@ -253,7 +253,8 @@ def article(following: str) -> str:
         ('an', 'a', 'an')
     """
     low = following.lower()
-    # An acronym is read letter by letter. The names of these letters begin with a vowel: "an FBI agent".
+    # An acronym is read letter by letter, and the names of letters such as F begin with a vowel: "an FBI
+    # agent".
     if len(following) > 1 and following.isupper() and following[0] in "FHLMNRSX" and following.isalpha():
         return "an"
     return "an" if _VOWEL.match(low) and not _CONSONANT.match(low) else "a"

@@ -210,7 +210,7 @@ def _size(masked: float, size: float) -> int:
 
 
 def _is_usable(text: str, spans: Sequence[Span]) -> bool:
-    """Return whether a text with these spans blanked meets all conditions of `masked_versions`."""
+    """Return whether a text with blanks at some spans meets all conditions of `masked_versions`."""
     taken = [text[span.start : span.end] for span in spans]
     words = len(words_of(text))
     return (

@@ -424,8 +424,8 @@ class OverlapGenerator(Generator):
             # Read sentences only for new terms. The sentences for all other terms are in the cache, or are
             # being read for earlier contexts.
             missing = sorted(term for term in needed - claimed if term not in pool)
-            # The caller reads the sentences in the background. Mark their terms as requested now, so that the
-            # next contexts do not request them again.
+            # The caller reads sentences with these terms in the background. Mark the terms as requested
+            # already now, so that they are not requested again for the next contexts.
             claimed.update(missing)
             yield part, missing
 

@@ -598,7 +598,8 @@ def shortlist(
             # itself.
             if near and not all(len(mentioned & answer) <= likest for answer in terms.terms_by_response):
                 continue
-            # The check whether the sentence is about a different scene takes longest, so it comes last.
+            # Keep the sentence only if it is about another scene than the context. This check takes longest,
+            # so it comes last.
             if is_other_scene is None or is_other_scene(sentence, shared):
                 listed.add(key)
                 yield ScoredCandidate(distance, chance, shared, key, sentence)

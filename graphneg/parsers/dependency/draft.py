@@ -195,8 +195,8 @@ class GraphDraft:
         self.arcs = [arc for arc in self.arcs if arc.head != arc.dep]
         gone, kept = self.nodes[old], self.nodes[new]
         gone.deleted = True
-        # The word of the deleted node becomes a further mention of the other node. For example, "himself"
-        # becomes a mention of "he".
+        # The word of the deleted node (`gone`) becomes a further mention of the node that is kept. For
+        # example, "himself" becomes a mention of the node of "he".
         if gone.token is not None and gone.start >= 0:
             kept.mentions.append(gone.token)
         kept.mentions.extend(gone.mentions)

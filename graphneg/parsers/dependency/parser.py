@@ -133,8 +133,8 @@ def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None 
         The graph under construction, before the trained models revise it.
     """
     state = RuleState(GraphDraft(text, words), words, lexicon or load_lexicon())
-    # The order of these calls matters. Expressions of several words come before single words, and concepts
-    # come before the arcs between them. Coreference comes last, when all nodes exist.
+    # Apply the rules in this order: rules for expressions of several words before rules for single words, and
+    # rules for concepts before rules for arcs. Coreference comes last, when all nodes exist.
     trees.correct_trees(words)
     entities.write_entities(state)
     entities.write_multiwords(state)

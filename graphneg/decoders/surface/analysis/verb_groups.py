@@ -203,7 +203,7 @@ def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> V
     if tokens[index].lower != "do" or tokens.get(index + 1).tag != "NEG":
         return None
     verb = tokens.run_end(index + 2, _SKIP)
-    # "Don't you know?" is a question and not a negative order.
+    # Return None for "Don't you know?", which is a question and not a negative order.
     if tokens.get(verb).tag not in tags or tokens[verb].lower in word_class("plain-verb-subjects"):
         return None
     tokens[verb].tag = "VB"

@@ -138,7 +138,7 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
                 sentence.rewrite(other, "and")
         _positive_quantity(sentence, token, following)
     else:
-        # The word has a negative prefix or suffix: "I am unsure" -> "I am sure".
+        # Remove a negative prefix or suffix: "I am unsure" -> "I am sure".
         concept = sentence.node(parent).label if parent is not None else ""
         sentence.rewrite(token, _without_prefix(token.text, concept))
     use_affirmative_words(sentence, index)

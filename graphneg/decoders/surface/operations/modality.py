@@ -59,7 +59,8 @@ def plain_predicate(source: SentenceDraft, k: int) -> tuple[Token, str, bool]:
     # Skip "want to", "have got to" and "am going to": the verb after these words tells what somebody does.
     while tokens.get(index := tokens.index_of(verb) + 1).tag == "TO":
         governs = verb.lemma in words_of("governing") and tokens.get(index + 1).tag == "VB"
-        # "I've got to go" is a duty, but "I need to get to work" is not.
+        # Stop at *get* in "I need to get to work", because *work* is not the action. In "I've got to go",
+        # *go* is the action.
         if not governs or verb.lower == "get":
             break
         verb = tokens[index + 1]

@@ -270,8 +270,8 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
     if group.inverted and group.subject is not None:
         uninvert(sentence, group)
     elif first.tag in ("AX", "MD") or first.expanded in BE | DO:
-        # The sentence begins with an auxiliary, but its subject was not found. Refuse it, because the
-        # auxiliary must be moved behind the subject.
+        # To turn "Do you like it?" into a statement, the auxiliary must be moved behind the subject. So
+        # refuse a question whose subject was not found.
         raise RealisationError("unclear-clause", "the subject of the question was not found")
     if mark is not None:
         mark.text = "."

@@ -100,7 +100,7 @@ def _write(source: SentenceDraft, start: int, end: int, by_noun: dict[str, str])
     words = by_noun.get(following.tag, by_noun.get(""))
     if words is None:
         raise RealisationError("no-form", f"no quantity is known before '{following.text}'")
-    # "I like all kinds of music" does not become "I like no kinds of music": "no" fits only a subject.
+    # Use *no* only in a subject: "I like all kinds of music" must not become "I like no kinds of music".
     if words == "no" and start:
         raise RealisationError("no-form", "'no' fits only the subject")
     # Refuse "a few days", because "a lot of days" does not fit every time: "a lot of days ago".

@@ -207,7 +207,8 @@ def _question_group(source: SentenceDraft, k: int) -> VerbGroup:
     following = next((token for token in tokens[group.first + 1 :] if token.tag != "NEG"), EDGE)
     if group.inverted:
         _limit_subject(source, group, k)
-    # "What does *furnished* mean?": the subject is not tagged as a noun.
+    # Refuse a question with *do* or a modal in which no inversion was found, such as "What does *furnished*
+    # mean?", where the subject is not tagged as a noun.
     elif (group.verb.expanded in DO and following.tag in VERBS) or (
         group.verb.tag in ("AX", "MD")
         and (

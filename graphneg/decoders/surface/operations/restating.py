@@ -448,7 +448,7 @@ def _keep_main_clause(source: SentenceDraft, k: int) -> None:
         for group in groups[1:]
         if group.subject is not None
         and not group.inverted
-        # ", which is in dollars" is no main clause.
+        # Leave out relative and subordinate clauses, such as ", which is in dollars".
         and tokens[group.start].tag not in ("WP", "SC")
         and tokens[group.start].lower not in words_of("relative-subjects")
         and tokens.get(group.start - 1).lower in words_of("between-clauses")
@@ -734,7 +734,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     group = next(group for group in source.parse_verbs() if group.is_main)
     _join_negation(source, group)
     invert(source, group)
-    # "I have been here since Monday" -> "Since when have you been here?"
+    # Keep *since* before *when*: "I have been here since Monday" -> "Since when have you been here?"
     is_since = word == "when" and "since" in (before.lower, words[0].lower)
     since = [Token("since", "IN")] if is_since else []
     source.insert(0, *since, Token(word, "WP"))
@@ -804,7 +804,8 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
     others = [token for token in tokens if token not in phrase_words]
     if tokens.get(end) is not EDGE and tokens[end].tag != "EN":
         raise RealisationError("unclear-clause", "the time or place is not the end of the sentence")
-    # "Where" can ask for the phrase in "She lives next door", but not in "I want a refund on this sweater".
+    # Ask *where* only for a phrase after a verb or a preposition of place: "next door" in "She lives next
+    # door", but not "on this sweater" in "I want a refund on this sweater".
     before = tokens[start - 1]
     if word == "where" and before.lower not in words_of("place-prepositions") and before.tag not in VERBS:
         raise RealisationError("unclear-clause", "the phrase may not be a place")
@@ -814,7 +815,8 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
         return
     if any(token.lower in words_of("unasked") for token in phrase_words):
         raise RealisationError("unclear-clause", "nobody asks for a frequency or a duration with 'when'")
-    # "When is the offer valid?" does not ask for the duration in "The offer is valid for five days".
+    # Refuse to ask *when* for a duration: "When is the offer valid?" does not ask for "for five days" in "The
+    # offer is valid for five days".
     if "for" in (before.lower, tokens[start].lower):
         raise RealisationError("unclear-clause", "nobody asks for a duration with 'when'")
     # Refuse a phrase that contains more than the time, such as "18 last month" in "I turned 18 last month".
@@ -869,11 +871,12 @@ def correct_changed_sentence(source: SentenceDraft) -> None:
     for token, following in pairwise(tokens):
         if following.lower in words_of("hundredths") and re.fullmatch(r"\d{3,}", token.text):
             raise RealisationError("unclear-clause", f"nobody says '{token.text} {following.text}'")
-        # "At 6 thirty pm" does not become "at 72 pm".
+        # Refuse an hour above 12, such as "at 72 pm".
         late = re.fullmatch(r"\d+", token.text) and int(token.text) > _HOURS
         if late and following.lower in words_of("after-hours"):
             raise RealisationError("unclear-clause", f"there is no hour '{token.text} {following.text}'")
-        # "I'd better give" does not become "I would better have given".
+        # Refuse *better* with any other form than a plain verb: "I'd better give" must not become "I would
+        # better have given".
         changed = following.lower == "have" or (following.tag in VERBS and following.lower != following.lemma)
         if token.lower == "better" and changed:
             raise RealisationError("unclear-clause", "'had better' has no other tense")

@@ -32,7 +32,7 @@ def keep_request(source: SentenceDraft, k: int, openings: str) -> None:
     _cut_please(source)
     cut_openings(source)
     tokens = source.tokens
-    # "Excuse me, how much is it?" becomes "how much is it?".
+    # Remove an opening phrase: "Excuse me, how much is it?" becomes "how much is it?".
     comma = next((index for index, token in enumerate(tokens) if token.text == ","), 0)
     if "_".join(token.lower for token in tokens[:comma]) in words_of("opening-phrases"):
         source.cut(0, comma + 1)

@@ -286,8 +286,8 @@ def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
         return _verb(wanted, "VBG" if present else "VBN")
     if "ADJ" in known or not known:
         return adjective_form(wanted, shown)
-    # The old word determines the participle: the past participle if the old word ends in *-ed* or *-en*,
-    # otherwise the present participle.
+    # A verb replaces an adjective as a participle. Use the past participle if the old word ends in *-ed* or
+    # *-en* ("a closed door"), and the present participle for all other words.
     if "VERB" in known and frame:
         return _verb(wanted, "VBN" if token.tag == "VBN" or token.lower.endswith(("ed", "en")) else "VBG")
     # Before a noun, a noun can take the place of an adjective: "a wooden house" -> "a brick house".
@@ -311,8 +311,8 @@ def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
         return wanted
     if not frame or (old.split(" ")[-1] in lemmas(token.text) and "NOUN" in known):
         return noun_form(wanted, tag)
-    # The new concept is a verb. Derive a noun with the same kind of suffix: "The teacher came" -> "The writer
-    # came".
+    # If a verb such as *write* replaces a noun, derive a noun with the suffix of the old noun: "The teacher
+    # came" -> "The writer came".
     derived = _derived(token.lower, verb_lemma(wanted), tag)
     # Prefer the nouns that PropBank lists for the frame: "his arrival" -> "his departure", not "his
     # department".
@@ -463,8 +463,8 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
         return _WORDS_OF_NUMBERS[int(bare[:-3])]
     if not re.fullmatch(r"\d+", bare) or token.text[0].isdigit():
         return bare
-    # The old number was written in words, so also write the new number in words if it is below 100 or a round
-    # number such as 1,000.
+    # If the old number was written in words, write the new number in words, too: "two" -> "four". Numbers of
+    # 100 and more are written in digits, except round numbers such as 1,000.
     number, words = int(bare), _WORDS_OF_NUMBERS
     said = words.get(number, str(number) if number >= 100 else "")
     said = said or f"{words[number - number % 10]}-{words[number % 10]}"

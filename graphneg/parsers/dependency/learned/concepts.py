@@ -155,8 +155,8 @@ def _rules_decide(word: Word, text: str) -> bool:
     head, after = word.parent, word.following
     following = after.lower if after is not None else ""
     if text == "":
-        # These words need no node: "how" in "how many", "let" in "let's go", "not" and "'s". The network must
-        # not add one.
+        # "How" in "how many", "let" in "let's go", "not" and "'s" need no node in the graph. Do not let the
+        # network add one.
         how_many = word.lower == "how" and following in _AMOUNTS
         lets = word.lemma == "let" and following in {"'s", "us"}
         return how_many or lets or word.lemma in {"not", "n't"} or word.lower == "'s"

@@ -132,7 +132,8 @@ def _write_proper(state: RuleState, word: Word) -> int:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
         # Include a number that depends on the name, as in "Apollo 11".
         numbered = after.tag == "CD" and after.head in {part.i for part in run} and len(run) < 4
-        # The name ends at the end of the sentence, or before the first word that cannot be part of a name.
+        # Add words to the name up to the end of the sentence, or up to the first word that cannot be part of
+        # a name, such as "is" in "Anna Lee is here".
         if not (named and after.sentence == word.sentence) and not numbered:
             break
         run.append(after)
@@ -475,7 +476,7 @@ def _write_rate(state: RuleState, word: Word, every: Word) -> None:
 
 
 def _write_kin(state: RuleState, word: Word) -> None:
-    """Add the other person of a relation: for *my friend*, *I* is ``ARG1`` of ``have-rel-role-91``."""
+    """Add the person whose relative or friend somebody is: *I* (``ARG1``) for *my friend*."""
     draft, person = state.draft, state.head_nodes[word.i]
     role = next((arc.head for arc in draft.arcs if arc.dep == person and arc.role == "ARG0"), None)
     # In "my friend" and "a friend of Tom", the friend is related to the person that "my" or "Tom" refers to.

@@ -566,7 +566,7 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
 
 def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
     """Return whether `best_role` may choose a role for a dependent of a concept."""
-    # Only special rules may add these roles. For example, the rules for negation add "polarity".
+    # Roles that only special rules may add. For example, the rules for negation add "polarity".
     if role in {"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"}:
         return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):

@@ -130,7 +130,7 @@ class RuleState:
             new: Index of the node that takes its place.
         """
         self.draft.redirect(old, new)
-        # Several words may share the deleted node. Let all of them refer to the new node.
+        # If several words share the deleted node, let all these words refer to the new node.
         for nodes in (self.head_nodes, self.top_nodes):
             for word, node in nodes.items():
                 if node == old:
