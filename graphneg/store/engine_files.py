@@ -148,13 +148,14 @@ def _check_pages(database: Path) -> None:
     if not any(kind == "dict" for kind, _ in found):
         raise _damage_error(database, "its dictionary, 'dictionary.*.dict', is missing")
     used, types = set[str](), set[str]()
-    for type_name, details in _entries_of_object(path, _read_object(path), "types"):
-        types.add(type_name)
+    for _, details in _entries_of_object(path, _read_object(path), "types"):
         buckets = details.get("buckets")
         for bucket in cast("list[Any]", buckets) if isinstance(buckets, list) else ():
             if ("bucket", str(bucket)) not in found:
                 raise _damage_error(database, f"the file {as_json(f'{bucket}.*.bucket')} is missing")
             used.add(str(bucket))
+            # The names of files write the type "A~B" as "A%7EB". So take it from the bucket, such as "A%7EB_0".
+            types.add(str(bucket).rpartition("_")[0])
     for (kind, name), length in sorted(found.items()):
         # The engine ignores the records of a bucket that no type of the schema uses, and graphneg would find
         # an incomplete graph. An empty bucket is accepted: a killed server may have left it.
@@ -166,7 +167,8 @@ def _is_internal_bucket(name: str, types: Collection[str]) -> bool:
     """Return whether the engine uses a bucket for the relationships of nodes, so that no type lists it.
 
     Such names begin with the name of a type: ``Term_0_in_edges``, and ``Term_sn_stripe_0`` for nodes with
-    thousands of relationships. The buckets for the nodes themselves are a type and a number: ``Term_0``.
+    thousands of relationships. The name of a bucket for the nodes themselves is a type and a number:
+    ``Term_0``.
     """
     parts = name.split("_")
     prefixes = ("_".join(parts[:count]) for count in range(1, len(parts)))

@@ -368,6 +368,20 @@ class TestTheSchemaOfAStore:
             [row] = store.read("MATCH (n:Term {text: $text}) RETURN count(n) AS count", text=f"{7:x>800}")
             assert row["count"] == 1
 
+    @pytest.mark.slow
+    def test_a_store_with_a_node_of_many_relationships_is_opened_again(self, tmp_path: Path) -> None:
+        with open_store(tmp_path / "own") as store:
+            store.query_write("CREATE (:Term {text: 'tea'})")
+            # The server spreads the relationships of such a node over further buckets.
+            for _ in range(10):
+                store.query_write(
+                    "MATCH (t:Term {text: 'tea'}) UNWIND range(1, 1000) AS i CREATE (:Own)-[:OWNS]->(t)"
+                )
+        assert list((tmp_path / "own" / DATABASE).glob("Term_*stripe*.bucket"))
+        with open_store(tmp_path / "own") as store:
+            [row] = store.read("MATCH (:Own)-[:OWNS]->(t:Term {text: 'tea'}) RETURN count(*) AS count")
+            assert row["count"] == 10_000
+
     @pytest.mark.parametrize("value", [{"24": "x"}, {"a": 1}, [1], {"24": {"a": 1}}, "x", {"24": True}])
     def test_migrated_files_without_numbers_are_refused(self, sent: Path, value: object) -> None:
         change(sent / DATABASE / "schema.json", "migratedFileIds", value)
