@@ -72,14 +72,12 @@ _INHERITED = re.compile(
 )
 """Pattern of the names of environment variables that a worker inherits. Other variables may contain secrets,
 so they are not passed on."""
-_SECRET = re.compile(
-    r"(^|_)(TOKENS?|PASS|PASSWORD|PASSWD|PASSPHRASE|SECRETS?|(API|ACCESS)?_?KEY|CREDENTIALS?|AUTH)(_|$)", re.I
-)
+_SECRET = re.compile(r"TOKEN(?!IZER)|PASS|SECRET|CREDENTIAL|AUTH|(^|_|API|ACCESS)KEY|(^|_)PAT(_|\d|$)", re.I)
 """Matches names of variables that contain secrets, such as ``HF_TOKEN``. They are not passed on even if
 `_INHERITED` matches."""
-_WITH_CREDENTIALS = re.compile(r"//[^/\s]*@")
-"""Matches values that contain a user name or a password, such as ``http://ann:secret@proxy:3128``. They are
-not passed on."""
+_WITH_CREDENTIALS = re.compile(r"//[^@]*@|^[^@]*:[^@]*@|(pass|passwd|password|secret|token|key)=", re.I)
+"""Matches values that contain a user name or a password, such as ``http://ann:secret@proxy:3128`` or
+``-Djavax.net.ssl.keyStorePassword=secret``. They are not passed on."""
 _ONE_THREAD: dict[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )

@@ -170,6 +170,7 @@ def test_a_child_gets_what_it_needs_to_run_and_nothing_else(monkeypatch: pytest.
     others = [
         *("NEO4J_PASSWORD", "NEO4J_USERNAME", "HF_TOKEN", "OPENAI_API_KEY", "GITHUB_TOKEN", "GRAPHNEG_TOKEN"),
         *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "DATABASE_URL", "GRAPHNEG_PASSWORD"),
+        *("HF_TOKEN2", "HF_ACCESSTOKEN", "HF_PAT"),
     ]
     for name in (*needed, *others):
         monkeypatch.setenv(name, os.environ.get(name, "1"))
@@ -178,9 +179,15 @@ def test_a_child_gets_what_it_needs_to_run_and_nothing_else(monkeypatch: pytest.
         assert [name for name, value in zip(others, workers.map(others), strict=True) if value] == []
 
 
-def test_a_child_gets_no_password_in_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "http://ann:secret@proxy:3128")
-    monkeypatch.setenv("HTTP_PROXY", "http://proxy:3128")
-    names = ["HTTPS_PROXY", "HTTP_PROXY"]
+def test_a_child_gets_no_password_in_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {
+        "HTTP_PROXY": "http://proxy:3128",
+        "HTTPS_PROXY": "http://ann:secret@proxy:3128",
+        "ALL_PROXY": "ann:secret@proxy:3128",
+        "NO_PROXY": "http://ann:se/cr et@proxy",
+        "JAVA_TOOL_OPTIONS": "-Djavax.net.ssl.keyStorePassword=secret",
+    }
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
     with Workers[str, str | None]("tests.test_workers:environment", (), 1) as workers:
-        assert list(workers.map(names)) == [None, "http://proxy:3128"]
+        assert list(workers.map(values)) == ["http://proxy:3128", None, None, None, None]

@@ -154,7 +154,7 @@ def _check_pages(database: Path) -> None:
             if ("bucket", str(bucket)) not in found:
                 raise _damage_error(database, f"the file {as_json(f'{bucket}.*.bucket')} is missing")
             used.add(str(bucket))
-            # The names of files write the type "A~B" as "A%7EB". So take it from the bucket, such as "A%7EB_0".
+            # In the names of files, the type "A~B" is written as "A%7EB". So take the type from the bucket.
             types.add(str(bucket).rpartition("_")[0])
     for (kind, name), length in sorted(found.items()):
         # The engine ignores the records of a bucket that no type of the schema uses, and graphneg would find
