@@ -174,7 +174,7 @@ class TestSheetsThatASpreadsheetProgramSaved:
     def test_another_separator_is_refused_with_the_columns(self, tmp_path: Path) -> None:
         path = tmp_path / "saved.csv"
         path.write_text("row|context|response|grammatical|sensible|verdict\n", encoding="utf-8")
-        with pytest.raises(InputError, match="no column row, .*separated by commas, semicolons or tabs"):
+        with pytest.raises(InputError, match=r"no column row, .*separated by commas, semicolons or tabs"):
             read_judgements(small_set(), path)
 
 
