@@ -29,7 +29,7 @@ from graphneg.ingest.chat_lines import media_placeholders
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.html_text import plain_text, without_simple_tags
 from graphneg.ingest.loader import LoadOptions, Notices
-from graphneg.ingest.values import COUNTED, DELETED, MEDIA
+from graphneg.ingest.values import COUNTED, DELETED, MEDIA, UNSPOKEN
 from graphneg.model import Dialogue, Response, Utterance
 
 EMPTY, NOTE = "empty turn", "internal note"
@@ -142,6 +142,8 @@ def _silent(utterance: Utterance, roles: frozenset[str]) -> str | None:
         return _ALREADY_COUNTED if utterance.attributes.get(COUNTED) is True else EMPTY
     if _is_deleted(utterance.text):
         return DELETED
+    if kind := utterance.attributes.get(UNSPOKEN):
+        return str(kind)
     name = utterance.speaker.casefold()
     return ROLES[name] if name in roles else None
 
