@@ -26,8 +26,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from graphneg.ingest.chat_lines import chat_line
-from graphneg.ingest.chats import SYSTEM, Message, TextChatLoader, hour_of_day, seconds_of
+from graphneg.ingest.chat_lines import chat_line, media_placeholders
+from graphneg.ingest.chats import MEDIA, SYSTEM, Message, TextChatLoader, hour_of_day, seconds_of
 from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.ingest.reading import LARGEST_ITEM, Item, Line
 from graphneg.ingest.times import parse_time
@@ -142,5 +142,7 @@ def _message(written: _Written, notices: Notices) -> Iterator[Item | Rejected]:
         text = text[1:-1].replace('""', '"').strip()
     if kind := chat_line("kakao media" if written.is_kakao else "line media", text):
         notices.count(kind, "left out")
+    elif media_placeholders(text):
+        notices.count(MEDIA, "left out")
     elif text and written.name:
         yield Item(written.line.place, written.line.number, "", Message(written.seconds, written.name, text))

@@ -31,7 +31,7 @@ from graphneg.ingest.fields import (
     words_of,
 )
 from graphneg.ingest.loader import Notices
-from graphneg.ingest.values import message_text, unwrap_extended_json
+from graphneg.ingest.values import UNSPOKEN, message_text, unwrap_extended_json
 
 Meaning = Literal["public", "note", "unknown"]
 
@@ -183,6 +183,22 @@ class NoteFinder:
         if unknown:
             self._count(unknown[0], str("" if cells[unknown[0]] is None else cells[unknown[0]])[:40])
         return bool(unknown)
+
+    def marks_of(self, cells: Value, unspoken: str) -> dict[str, Any]:
+        """Return the keys that mark the turn of a message as one that is left out.
+
+        Args:
+            cells: A table row, or a turn that is a JSON object.
+            unspoken: The kind of a message that nobody said, such as ``tool message``; else empty.
+
+        Returns:
+            A dict with the key ``internal`` or `UNSPOKEN`; empty for a message of the conversation.
+        """
+        # A tool call is not a possible note, so the option "--map internal=" does not keep it. A note of the
+        # program is still a note, because the text of a system message becomes an attribute of the dialogue.
+        if unspoken and "note" not in (meaning_of(key, cells[key]) for key in self.columns(cells)):
+            return {UNSPOKEN: unspoken}
+        return {"internal": True} if self.is_note(cells) else {}
 
     def _count(self, key: str, value: str) -> None:
         if len(self._unknown) < _MOST_VALUES:

@@ -35,6 +35,7 @@ from graphneg.ingest.assumptions import (
     report_missing_time,
     textless_turn,
 )
+from graphneg.ingest.author_kinds import unspoken_kinds
 from graphneg.ingest.columns import require_columns
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import best_path
@@ -387,7 +388,8 @@ class RowReader:
         before = (row for row in rows if id(row) in kept)
         if any(one is not after for one, after in zip(before, ordered, strict=True)):
             self._notices.count("dialogue", f"whose rows were put in the order of {self._order_column(rows)}")
-        for row in ordered:
+        unspoken = unspoken_kinds([cast("Value", row.cells) for row in ordered], self._fields)
+        for row, silent in zip(ordered, unspoken, strict=True):
             cells = cast("Value", row.cells)
             key = self._of(row).get("text")
             # Leave out an object in the column of the text: Crisp writes events as {"type": "event",
@@ -402,7 +404,7 @@ class RowReader:
                 continue
             self._speakers.count(cells, self._notes.columns(cells))
             others = {key: cell for key, cell in cells.items() if key not in used and cell not in (None, "")}
-            note = {"internal": True} if self._notes.is_note(cells) else {}
+            note = self._notes.marks_of(cells, silent)
             turns.append(others | utterance_fields(cells, self._of(row)) | note)
         distinguish_speakers(
             turns, [cast("Value", row.cells) for row in ordered], self._fields, self._notices

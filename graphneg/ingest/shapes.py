@@ -30,6 +30,7 @@ from graphneg.ingest.assumptions import (
     report_missing_time,
     textless_turn,
 )
+from graphneg.ingest.author_kinds import unspoken_kinds
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import as_dialogue, is_export
 from graphneg.ingest.fields import (
@@ -417,7 +418,8 @@ class _ObjectReader:
         found: Mapping[str, str] = next(
             (self._columns(given[at], name) for at in spoken if self._says_something(given[at])), {}
         )
-        for turn in given:
+        messages = [cast("Value", turn) if isinstance(turn, dict) else {} for turn in given]
+        for turn, silent in zip(given, unspoken_kinds(messages, self._fields), strict=True):
             if not isinstance(turn, dict):
                 turns.append(turn)
                 continue
@@ -430,7 +432,7 @@ class _ObjectReader:
                 turns.append(counted_turn(kind, self._notices))
                 continue
             used = {known[field] for field in ("text", "speaker", "amr") if field in known}
-            note = {"internal": True} if self._notes.is_note(cells) else {}
+            note = self._notes.marks_of(cells, silent)
             others = {key: cell for key, cell in cells.items() if key not in used}
             turns.append(others | utterance_fields(cells, known) | note)
             self._speakers.count(cells, self._notes.columns(cells))

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from graphneg.errors import InputError
 from graphneg.ingest.content import read_text
-from graphneg.ingest.delimited import read_rows
+from graphneg.ingest.delimited import DelimitedRow, read_rows
 from graphneg.model import Rejected
 
 FORMULA = re.compile("'*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]")
@@ -29,6 +29,11 @@ FORMULA = re.compile("'*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]")
 Spreadsheet programs also evaluate full-width signs, such as "＝". Apostrophes are matched to make escaping
 reversible: a text that already starts with ``'=`` gets one more apostrophe.
 """
+
+
+_SEPARATORS = (",", ";", "\t")
+"""The characters that spreadsheet programs write between the cells of a CSV file. Where the decimal sign is a
+comma, they write semicolons."""
 
 
 def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -58,6 +63,8 @@ def _unescape(cell: str) -> str:
 def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Read a sheet that people filled in.
 
+    The cells may be separated by commas, semicolons or tabs. Rows without any text are skipped.
+
     Args:
         path: The CSV file to read.
         columns: The names of the required columns.
@@ -71,10 +78,13 @@ def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[
             more or fewer cells than the header.
     """
     header: list[str] = []
-    for row in read_rows(_lines(path), ","):
+    for row in read_rows(_lines(path), _separator(path, columns)):
         # Raise an error for an invalid row instead of skipping it: people edit the sheet and can fix it.
         if isinstance(row, Rejected) or row.fault:
             raise InputError(f"{row.place}: {row.reason if isinstance(row, Rejected) else row.fault}")
+        # If cells below the last row were formatted, spreadsheet programs write rows such as ",,,,,".
+        if not any(map(str.strip, row.cells)):
+            continue
         if not header:
             header = row.cells
             if missing := [name for name in columns if name not in header]:
@@ -88,6 +98,16 @@ def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[
             yield row.place, {name: _unescape(cell) for name, cell in named}
     if not header:
         raise InputError(f"{path}:1: no column {', '.join(columns)}; {form}")
+
+
+def _separator(path: Path, columns: Sequence[str]) -> str:
+    """Return the character that separates the required columns in the header; a comma if none does."""
+    for separator in _SEPARATORS:
+        rows = (row for row in read_rows(_lines(path), separator) if isinstance(row, Rejected) or row.cells)
+        header = next(rows, None)
+        if isinstance(header, DelimitedRow) and not header.fault and set(columns) <= set(header.cells):
+            return separator
+    return _SEPARATORS[0]
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str] | Rejected]:

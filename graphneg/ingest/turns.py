@@ -25,10 +25,11 @@ from dataclasses import replace
 from itertools import takewhile
 
 from graphneg.english.tokens import detokenize, is_tokenised
+from graphneg.ingest.chat_lines import media_placeholders
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.html_text import plain_text, without_simple_tags
 from graphneg.ingest.loader import LoadOptions, Notices
-from graphneg.ingest.values import COUNTED, DELETED, MEDIA
+from graphneg.ingest.values import COUNTED, DELETED, MEDIA, UNSPOKEN
 from graphneg.model import Dialogue, Response, Utterance
 
 EMPTY, NOTE = "empty turn", "internal note"
@@ -51,10 +52,6 @@ ROLES = {
 messages."""
 # Matches "[deleted]", "[removed]", "[ Removed by Reddit ]" and "[deleted by user]".
 _DELETED = re.compile(r"\[\s*(?:deleted|removed)(?:\s+by\s[^\[\]]{1,120})?\s*\]", re.IGNORECASE)
-# Matches the mark for an image, as in "<image>\nWhat is this?", in data sets for vision-language models.
-_MEDIA_LINE = re.compile(
-    r"^[ \t]*<(?:image|video|audio)>[ \t]*(?:\n|\Z)|\n[ \t]*<(?:image|video|audio)>[ \t]*\Z"
-)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 # Matches a text that is HTML as a whole, such as "<p>Hi!</p><p>How are you?</p>".
 _HTML = re.compile(
@@ -102,12 +99,8 @@ def drop_non_conversation_turns(
     """
     spoken = [_spoken(_without_program_tags(one, options), options) for one in dialogue.utterances]
     are_html = _are_html([one.text for one in spoken])
-    said = [
-        replace(
-            one, text=_mended(_uncited(_shown(_unmarked(one, are_html, options), options), options), options)
-        )
-        for one in spoken
-    ]
+    shown = [_without_media(replace(one, text=_unmarked(one, are_html, options)), options) for one in spoken]
+    said = [replace(one, text=_mended(_uncited(one.text, options), options)) for one in shown]
     responses = [
         replace(one, text=_mended(_uncited(one.text, options), options)) for one in dialogue.responses
     ]
@@ -149,6 +142,8 @@ def _silent(utterance: Utterance, roles: frozenset[str]) -> str | None:
         return _ALREADY_COUNTED if utterance.attributes.get(COUNTED) is True else EMPTY
     if _is_deleted(utterance.text):
         return DELETED
+    if kind := utterance.attributes.get(UNSPOKEN):
+        return str(kind)
     name = utterance.speaker.casefold()
     return ROLES[name] if name in roles else None
 
@@ -168,7 +163,7 @@ def _roles(said: Sequence[Utterance]) -> frozenset[str]:
 
 
 def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Notices) -> list[Response]:
-    """Drop empty and deleted responses, and responses without a turn to answer. Renumber the others."""
+    """Drop responses without words, and responses without a turn to answer. Renumber the others."""
     found: list[Response] = []
     for one in responses:
         before = sum(turn <= one.turn for turn in kept)
@@ -181,9 +176,11 @@ def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Noti
 
 
 def _unanswering(response: Response) -> str | None:
-    """Return why a response is dropped (empty or deleted); None if it is kept."""
+    """Return why a response is dropped (empty, deleted, or a placeholder for media); None if it is kept."""
     if not response.text.strip():
         return "empty response"
+    if media_placeholders(response.text):
+        return MEDIA
     return "deleted response" if _is_deleted(response.text) else None
 
 
@@ -285,17 +282,41 @@ def _without_calls(text: str, tag: str, kind: str, options: LoadOptions) -> str:
     return text
 
 
-def _shown(text: str, options: LoadOptions) -> str:
-    """Remove the lines that represent images or other media from a text, and count them. Return the text."""
+def _without_media(utterance: Utterance, options: LoadOptions) -> Utterance:
+    """Remove placeholders for media, such as "[image]", from the beginning and end of a text. Count them.
+
+    Data sets for vision-language models have lines such as "<image>" above a question. Chat programs write
+    "[Voice message]" instead of a text.
+
+    Args:
+        utterance: The utterance.
+        options: Options for loading, whose notices count the placeholders.
+
+    Returns:
+        The utterance without the lines that are placeholders.
+    """
+    text = utterance.text.strip()
     # "<video>" can represent a video that was sent, but can also be an HTML tag. A text with a closing tag is
     # HTML, so do not change it.
-    if "<" not in text or "</" in text:
-        return text
-    shown, lines = _MEDIA_LINE.subn("", text)
-    while lines:
-        options.notices.count(MEDIA, "left out", lines)
-        shown, lines = _MEDIA_LINE.subn("", shown)
-    return shown
+    is_html = "<" in text and "</" in text
+    if is_html or utterance.attributes.get("internal") is True:
+        return utterance
+    placeholders = 0
+    while text:
+        first, _, rest = text.partition("\n")
+        above, _, last = text.rpartition("\n")
+        if found := media_placeholders(first):
+            text = rest.strip()
+        elif found := media_placeholders(last):
+            text = above.strip()
+        else:
+            break
+        placeholders += found
+    if not placeholders:
+        return utterance
+    options.notices.count(MEDIA, "left out", placeholders)
+    left = {} if text else {COUNTED: True}
+    return replace(utterance, text=text, attributes={**utterance.attributes, **left})
 
 
 def _uncited(text: str, options: LoadOptions) -> str:

@@ -78,6 +78,8 @@ ALTERNATIVE = "alternative answer"
 COUNTED = "_counted"
 """The key that marks turns without text whose other content, such as images, was counted by kind. Such turns
 do not count as empty."""
+UNSPOKEN = "_unspoken"
+"""The key of the kind of a turn that nobody said, such as ``tool message``, although it names a speaker."""
 
 _YES = {"true", "yes", "y", "t", "1"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -286,3 +287,62 @@ def test_an_object_under_another_key_than_the_texts_is_not_left_out(tmp_path: Pa
     ]
     records, _ = load(written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows))))
     assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/t"]
+
+
+class TestKindsOfAuthorsBesideNames:
+    """The prompt and the tool calls of an assistant have its name, and another column names their kind."""
+
+    HEAD = "Conversation ID,Part type,Created at (UTC),Author type,Author ID,Author name,Body\n"
+    ROWS: ClassVar = [
+        ("comment", "user", "Lena", "Where is my refund?"),
+        ("comment", "system", "Fin", "You are Fin."),
+        ("comment", "tool", "Fin", "lookup A-77"),
+        ("comment", "Function Call", "Fin", "refund A-77"),
+        ("comment", "bot", "Fin", "It was sent."),
+        ("note", "system", "Fin", "VIP."),
+        ("comment", "user", "Lena", '[Image ""https://x.org/bank.png""]'),
+        ("comment", "admin", "Tom", "I will send it again."),
+    ]
+    TALK: ClassVar = ["Where is my refund?", "It was sent.", "I will send it again."]
+    NOTICES: ClassVar = {
+        "1 system message kept out of the turns", "2 tool messages kept out of the turns",
+        "1 internal note left out", "1 media placeholder left out",
+    }  # fmt: skip
+
+    def file(self, folder: Path, rows: Sequence[tuple[str, ...]], *, names: bool = True) -> Path:
+        lines = [
+            f'7,{part},2025-11-03 08:00:{at:02},{kind},{name.lower()}1,{name if names else ""},"{text}"'
+            for at, (part, kind, name, text) in enumerate(rows)
+        ]
+        return written(folder / "parts.csv", self.HEAD + "\n".join(lines) + "\n")
+
+    @pytest.mark.parametrize("names", [True, False])
+    def test_prompts_and_tool_messages_are_left_out(self, tmp_path: Path, names: bool) -> None:
+        path = self.file(tmp_path, self.ROWS, names=names)
+        assert texts(path) == {"7": self.TALK}
+        assert set(notices_of(path)) >= self.NOTICES
+
+    def test_the_hint_for_unknown_notes_does_not_load_them(self, tmp_path: Path) -> None:
+        kinds = {"system": "system_prompt", "tool": "tool_call"}
+        rows = [
+            (kinds.get(kind, part), "bot" if name == "Fin" else kind, name, text)
+            for part, kind, name, text in self.ROWS
+            if text not in ("VIP.", "refund A-77")
+        ]
+        path = self.file(tmp_path, rows)
+        assert texts(path, map={"internal": ""}) == {"7": self.TALK}
+        assert not any("possible internal note" in line for line in notices_of(path))
+
+    def test_messages_of_json_files_are_left_out(self, tmp_path: Path) -> None:
+        turns = [
+            {"author": {"type": kind, "name": name}, "body": text} for _, kind, name, text in self.ROWS[:5]
+        ]
+        path = written(tmp_path / "talk.json", json.dumps([{"id": "7", "messages": turns}]))
+        assert texts(path) == {"7": self.TALK[:2]}
+
+    def test_a_dialogue_system_is_a_participant(self, tmp_path: Path) -> None:
+        rows = [
+            ("comment", "user", "Lena", "A table for two."),
+            ("comment", "system", "Diner", "For what time?"),
+        ]
+        assert texts(self.file(tmp_path, rows)) == {"7": ["A table for two.", "For what time?"]}

@@ -12,7 +12,7 @@ import pytest
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue
-from tests.ingest.found_files import notices_of, transcript
+from tests.ingest.found_files import chat, notices_of, transcript
 from tests.ingest.test_dialogue_files import load, said
 from tests.loader_samples import written
 
@@ -389,3 +389,60 @@ class TestDepositions:
         text = "Ann: The plan:\nA. Buy bread.\nB. Eat it.\nBo: Q. and A. are my cats.\n"
         talks, _ = transcript(written(tmp_path / "t.txt", text))
         assert talks == [[("Ann", "The plan: A. Buy bread. B. Eat it."), ("Bo", "Q. and A. are my cats.")]]
+
+
+class TestMedia:
+    """Placeholders for pictures and sound are no turns, in whatever brackets a program writes them."""
+
+    PLACEHOLDERS = (
+        "[image]", "<image>", "(image)", "[Voice message]", "[voice message 0:12]", "[photo]", "[3 photos]",
+        "[sticker]", "[video call]", "[file: x.pdf]", "[File: report (1).pdf]", "[IMG_2041.jpg]",
+        "<Media omitted>", "<Medien ausgeschlossen>", "[Bild]", "(Foto)", "[写真]", "[图片]",
+        '[Image "https://x.org/a.png"]',
+    )  # fmt: skip
+    TALK = (
+        "[laughs]", "[location]", "[Name]", "photo", "(Photo, right?)", "(file 3 is the one)",
+        "[see document]", "(media circus)", "Image: a cat", "[inaudible]", "(I saw a photo.)",
+    )  # fmt: skip
+
+    @pytest.mark.parametrize("text", PLACEHOLDERS)
+    def test_a_turn_that_is_a_placeholder_is_counted_once(self, tmp_path: Path, text: str) -> None:
+        path = written(tmp_path / "hotel.txt", f"Guest: Is it open?\nGuest: {text}\nMila: Yes.\n")
+        options = LoadOptions()
+        [talk] = [one for one in get_loader("transcript").read([path], options) if isinstance(one, Dialogue)]
+        assert [one.text for one in talk.utterances] == ["Is it open?", "Yes."]
+        assert list(options.notices.lines()) == ["1 media placeholder left out"]
+
+    @pytest.mark.parametrize("text", TALK)
+    def test_other_words_in_brackets_are_kept(self, tmp_path: Path, text: str) -> None:
+        path = written(tmp_path / "hotel.txt", f"Guest: Is it open?\nGuest: {text}\nMila: Yes.\n")
+        assert transcript(path)[0] == [[("Guest", "Is it open?"), ("Guest", text), ("Mila", "Yes.")]]
+
+    @pytest.mark.parametrize("text", PLACEHOLDERS)
+    def test_other_loaders_leave_them_out_as_well(self, tmp_path: Path, text: str) -> None:
+        turns = [{"role": "user", "content": one} for one in ("Is it open?", text, f"{text}\nWhat is this?")]
+        path = written(tmp_path / "talk.jsonl", json.dumps({"messages": turns}) + "\n")
+        assert [text for _, text in next(iter(said(path).values()))] == ["Is it open?", "What is this?"]
+        assert notices_of(path)[-1:] == ["2 media placeholders left out"]
+
+    def test_several_placeholders_are_counted_each(self, tmp_path: Path) -> None:
+        path = written(tmp_path / "talk.jsonl", json.dumps({"turns": ["Hi.", "[image] [image]", "Ho."]}))
+        assert "2 media placeholders left out" in notices_of(path)
+
+    def test_chats_leave_them_out(self, tmp_path: Path) -> None:
+        lines = [
+            "14.11.25, 09:01 - Ann: Hello.",
+            "14.11.25, 09:02 - Bo: [Sticker]",
+            "14.11.25, 09:03 - Bo: Hi.",
+        ]
+        turns, notices, _ = chat(written(tmp_path / "chat.txt", "\n".join(lines)), "whatsapp")
+        assert turns == [("Ann", "Hello."), ("Bo", "Hi.")]
+        assert notices == {"1 media placeholder left out"}
+
+    def test_a_response_that_is_a_placeholder_is_left_out(self, tmp_path: Path) -> None:
+        entry = {
+            "turns": ["Hi."],
+            "responses": [{"turn": 0, "text": one, "label": 1} for one in ("[photo]", "Ho.")],
+        }
+        path = written(tmp_path / "talk.jsonl", json.dumps(entry))
+        assert "1 media placeholder left out" in notices_of(path)

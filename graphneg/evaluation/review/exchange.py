@@ -371,7 +371,8 @@ _Read = Iterator[tuple[str, Judgement]]
 def _from_csv(set: ReviewSet, path: Path, annotator: str) -> _Read:
     """Yield the complete judgements in a CSV sheet, each preceded by its location (file and line)."""
     columns = (*BESIDE, *_columns(set))
-    for where, cells in read_sheet(path, columns, f"a sheet must have the columns {', '.join(columns)}"):
+    form = f"a sheet must have the columns {', '.join(columns)}, separated by commas, semicolons or tabs"
+    for where, cells in read_sheet(path, columns, form):
         row = _row(set, cells["row"], texts_digest(cells["context"], cells["response"]), where)
         answers: dict[str, str] = {}
         for question in set.questions.questions:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -138,6 +139,43 @@ class TestReading:
     def test_an_empty_sheet_is_answered_with_the_expected_values(self, sheet: Path) -> None:
         with pytest.raises(InputError, match="no row is filled in; write yes or no"):
             read(filled(sheet, verdict=""))
+
+
+class TestSheetsThatASpreadsheetProgramSaved:
+    """Excel writes semicolons in many countries, and tabs as "text"."""
+
+    @pytest.mark.parametrize("separator", [",", ";", "\t"])
+    @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+    def test_cells_are_separated_by_commas_semicolons_or_tabs(
+        self, separator: str, quoting: Literal[0, 1], tmp_path: Path
+    ) -> None:
+        item = Item("hard", "i", (("Ann", "Hi; Bo, come."),), "=1;\t2, so")
+        set = ReviewSet(FORMAT, 0, small_set().questions, (item,))
+        judgement = Judgement(1, "Bo", USABLE, "a; b, c")
+        write_judgements(Results(set, [judgement]), tmp_path / "judged.csv")
+        with (tmp_path / "judged.csv").open(newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        with (tmp_path / "saved.csv").open("w", newline="", encoding="utf-8-sig") as file:
+            csv.writer(file, delimiter=separator, quoting=quoting).writerows(rows)
+        assert read_judgements(set, tmp_path / "saved.csv") == [judgement]
+
+    @pytest.mark.parametrize("separator", [",", ";"])
+    def test_rows_without_text_are_skipped(self, separator: str, tmp_path: Path) -> None:
+        set = small_set()
+        judgement = Judgement(2, "Bo", USABLE)
+        write_judgements(Results(set, [judgement]), tmp_path / "judged.csv")
+        with (tmp_path / "judged.csv").open(newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        blank = [""] * len(rows[0])
+        with (tmp_path / "saved.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, delimiter=separator).writerows([*rows, blank, [" ", *blank[1:]], blank[:2]])
+        assert read_judgements(set, tmp_path / "saved.csv") == [judgement]
+
+    def test_another_separator_is_refused_with_the_columns(self, tmp_path: Path) -> None:
+        path = tmp_path / "saved.csv"
+        path.write_text("row|context|response|grammatical|sensible|verdict\n", encoding="utf-8")
+        with pytest.raises(InputError, match=r"no column row, .*separated by commas, semicolons or tabs"):
+            read_judgements(small_set(), path)
 
 
 class TestTheCommand:
