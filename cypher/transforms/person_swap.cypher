@@ -48,7 +48,9 @@ WITH dialogue, t.amr AS amr, t.top AS top, t.nodes AS nodes, t.pronouns AS prono
          AND any(p IN previous.pronouns WHERE p.parent = n.position AND p.role = 'ARG0'
            AND p.concept IN ['i', 'we']))] AS offers,
      [previous IN turns WHERE previous.turn = t.turn - 1
-       AND (previous.top.only_questions OR previous.top.question_sentences IS NOT NULL)] AS questions
+       // The previous turn is a question ("Where were you?"), or one of its sentences is.
+       AND (previous.top.clause_type = 'question' OR previous.top.question_sentences IS NOT NULL
+         OR previous.top.only_questions)] AS questions
 WHERE
   // Skip orders. In "Call me", "I" and "you" would have to change together, but no word expresses the "you".
   top.has_imperative IS NULL
@@ -79,7 +81,7 @@ WITH dialogue, amr,
        // silly.
        OR NOT answers
        // The response asks something: "What tips did my trainer give me?" is silly, too.
-       OR top.only_questions OR top.question_sentences IS NOT NULL
+       OR top.clause_type = 'question' OR top.question_sentences IS NOT NULL OR top.only_questions
        THEN 'dialogue' END AS target,
      // Give a high score to utterances in which many of the pronouns are arguments of predicates.
      size([n IN pronouns WHERE n.person_role = 'actor']) AS score
