@@ -67,8 +67,9 @@ class TestRecipes:
         assert 1 <= recipe.min_groups <= recipe.max_groups <= len(recipe.groups)
         assert recipe.name == name and recipe.summary
 
-    def test_one_of_them_draws_from_every_transform(self) -> None:
-        assert set(RECIPES["all"].transforms) == TRANSFORMS.keys()
+    def test_one_of_them_draws_from_every_transform_that_readers_accepted(self) -> None:
+        # Readers found half of the replies of role_claim silly.
+        assert set(RECIPES["all"].transforms) == TRANSFORMS.keys() - {"role_claim"}
 
 
 class TestLoaders:
