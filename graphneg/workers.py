@@ -75,9 +75,12 @@ so they are not passed on."""
 _SECRET = re.compile(r"TOKEN(?!IZER)|PASS|SECRET|CREDENTIAL|AUTH|(^|_|API|ACCESS)KEY|(^|_)PAT(_|\d|$)", re.I)
 """Matches names of variables that contain secrets, such as ``HF_TOKEN``. They are not passed on even if
 `_INHERITED` matches."""
-_WITH_CREDENTIALS = re.compile(r"//[^@]*@|^[^@]*:[^@]*@|(pass|passwd|password|secret|token|key)=", re.I)
-"""Matches values that contain a user name or a password, such as ``http://ann:secret@proxy:3128`` or
+_WITH_CREDENTIALS = re.compile(r"//[^/\s]*@|(pass|passwd|password|secret|token)=", re.I)
+"""Matches values that contain a user name or a password, such as ``http://ann:secret@host/`` or
 ``-Djavax.net.ssl.keyStorePassword=secret``. They are not passed on."""
+_PROXY = re.compile(r"(HTTP|HTTPS|ALL|NO)_PROXY", re.I)
+"""Names of variables with the address of a proxy. An address with an ``@`` contains a password:
+``ann:secret@proxy:3128``."""
 _ONE_THREAD: dict[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
@@ -100,7 +103,10 @@ def child_environment() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if _INHERITED.fullmatch(name) and not _SECRET.search(name) and not _WITH_CREDENTIALS.search(value)
+        if _INHERITED.fullmatch(name)
+        and not _SECRET.search(name)
+        and not _WITH_CREDENTIALS.search(value)
+        and not (_PROXY.fullmatch(name) and "@" in value)
     }
 
 

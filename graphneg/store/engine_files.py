@@ -85,6 +85,7 @@ def check_engine_files(directory: Path) -> None:
             if not os.path.lexists(folder):
                 return
             _check_folder(folder)
+        _separate_schema_files(databases / supervisor.DATABASE)
         for path, status in files_below(databases):
             if problem := problem_of(status):
                 raise UnsafeFileError(path, problem)
@@ -115,6 +116,22 @@ def check_engine_files(directory: Path) -> None:
             f"{printable(error.filename or databases)} can't be read: {error.strerror}; check its "
             "permissions, or open a copy of the store"
         ) from error
+
+
+def _separate_schema_files(database: Path) -> None:
+    """Remove ``schema.prev.json`` if it is a hard link to ``schema.json``.
+
+    To change the schema, the engine makes this link and then replaces ``schema.json``. If it is killed
+    between the two steps, the link remains, and the check for hard links would refuse the store.
+    """
+    schema, previous = database / "schema.json", database / "schema.prev.json"
+    try:
+        status, other = os.lstat(schema), os.lstat(previous)
+    except FileNotFoundError:
+        return
+    # A third name of the file may be outside the store.
+    if os.path.samestat(status, other) and stat.S_ISREG(status.st_mode) and status.st_nlink == 2:
+        previous.unlink(missing_ok=True)
 
 
 def _check_pages(database: Path) -> None:

@@ -29,15 +29,15 @@ RETURN dialogue, collect(edit {.*, amr: r.amr,
 
 SAID = {
     "I'm leaving tomorrow. I'm packing my bags.": "You're not packing your bags.",
-    "I have a hobby. I like writing poems.": "You don\'t like writing poems.",
-    "I have a sister. I live with my sister.": "You don\'t live with your sister.",
+    "I have a hobby. I like writing poems.": "You don't like writing poems.",
+    "I have a sister. I live with my sister.": "You don't live with your sister.",
     "I was tired. I've been working at the bank.": "You haven't been working at the bank.",
     "I need a break. I'm going to the beach.": "You're not going to the beach.",
     "I moved here. My brother is living with me.": "Your brother isn't living with you.",
     "We met in May. We started learning Spanish.": "You didn't start learning Spanish.",
     "I called him. He is helping me with my project.": "He isn't helping you with your project.",
     "You look busy. You're packing your bags.": "I'm not packing my bags.",
-    "I love music. I play the guitar.": "You don\'t play the guitar.",
+    "I love music. I play the guitar.": "You don't play the guitar.",
 }
 
 

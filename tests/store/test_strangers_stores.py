@@ -368,6 +368,18 @@ class TestTheSchemaOfAStore:
             [row] = store.read("MATCH (n:Term {text: $text}) RETURN count(n) AS count", text=f"{7:x>800}")
             assert row["count"] == 1
 
+    def test_a_schema_with_the_link_of_a_killed_server_is_accepted(self, sent: Path) -> None:
+        # The server links the schema to its previous version before it replaces the schema.
+        schema, previous = (sent / DATABASE / name for name in ("schema.json", "schema.prev.json"))
+        previous.unlink(missing_ok=True)
+        os.link(schema, previous)
+        with open_store(sent) as store:
+            assert store.read("MATCH (t:Term) RETURN t.text AS text") == [{"text": "tea"}]
+
+    def test_a_schema_with_a_name_outside_the_store_is_refused(self, sent: Path, tmp_path: Path) -> None:
+        os.link(sent / DATABASE / "schema.json", tmp_path / "elsewhere.json")
+        assert "hard link" in refusal(sent)
+
     @pytest.mark.slow
     def test_a_store_with_a_node_of_many_relationships_is_opened_again(self, tmp_path: Path) -> None:
         with open_store(tmp_path / "own") as store:
